@@ -9,6 +9,7 @@ examples:
   autodiff "x*y + sin(x)" x=2 y=3
   autodiff "a*b + b**3" a=-4 b=2 --draw graph.svg --steps backward.html
   autodiff --page graph.html
+  autodiff --page network.html
 
 functions:
 """
@@ -25,6 +26,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -81,7 +83,8 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     add("numbers", nargs="*", metavar="name=number", help="the number of each variable: x=2")
     add("--draw", type=_file, metavar="FILE", help="save the graph: .svg, .png, .pdf or .gv")
     add("--steps", type=_file, metavar="FILE", help="save the live graph: .html")
-    add("--page", type=_file, metavar="FILE", help="save a page to type expressions on: .html")
+    add("--page", type=_file, metavar="FILE", help="save the page to type expressions on, "
+        "graph.html, or to build a network on, network.html")  # fmt: skip
     # A leading dash is a minus sign, not an option: after a space argparse leaves it alone.
     negative = [f" {x}" if x[:1] == "-" and x[:2] != "--" and x != "-h" else x for x in argv]
     options = parser.parse_intermixed_args(negative)
@@ -99,10 +102,7 @@ def _file(name: str) -> str:
 def _answer(options: argparse.Namespace) -> None:
     """Print the value, the gradient and the table; save the files that were asked for."""
     if options.page:
-        from .pages.live import page
-        from .pages.page import Page
-
-        print("wrote", Page(page(), "The live graph").save(options.page))
+        print("wrote", _page(options.page))
     if options.expression is None:
         return
     numbers = _numbers(options.numbers)
@@ -121,6 +121,18 @@ def _answer(options: argparse.Namespace) -> None:
         print("wrote", autodiff.draw(root).save(options.draw))
     if options.steps:
         print("wrote", autodiff.show_steps(root).save(options.steps))
+
+
+def _page(file: str) -> str:
+    """The page that a file is named after, written to it."""
+    from .pages import live, network
+    from .pages.page import Page
+
+    pages = {"graph.html": live.page, "network.html": network.page}
+    if (name := Path(file).name) not in pages:
+        expected = "graph.html, to type expressions on, or network.html, to build a network on"
+        raise ValueError(refusal("--page", f"the file name {name!r}", expected))
+    return Page(pages[name](), name).save(file)
 
 
 def _numbers(assignments: Sequence[str]) -> dict[str, float]:

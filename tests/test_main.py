@@ -78,7 +78,7 @@ PROCESSES = {  # arguments of Python, its exit status, and patterns of all that 
     "without a unicode terminal": (["-m", "autodiff", *GOOD], 0, r"value   6\.909297426825682\n\?/\?x    2\.5838531634528574\n.*", ""),
     "Python warns of it": (["-W", "always", "-m", "autodiff", "1or x", "x=1"], 2, "", "autodiff: this has no m.*"),
     "a file without a name": (["-m", "autodiff", *GOOD, "--draw", ""], 2, "", ".*--draw: a file needs a name\n"),
-    "a page without an ending": (["-m", "autodiff", "--page", "p.txt"], 2, "", ".*expected one that ends in .html\n"),
+    "a page of another name": (["-m", "autodiff", "--page", "p.html"], 2, "", ".*p.html.*expected graph.html.*network.html.*\n"),
     **{f"{option} without a package": (["-c", WITHOUT, *GOOD, option, "never.svg"], 1, ".*", r"autodiff: [^\n]*graphviz[^\n]*\n")
        for option in ("--draw", "--steps", "--page")},
 }  # fmt: skip

@@ -83,8 +83,7 @@ class Library:
     def gathered(self, x: str, positions: str, *lengths: int) -> str:
         return f"{x}[{positions}]"
 
-    def einsum(self, formula: str, x: str, y: str, large: bool) -> str:
-        """The text of a sum of products; large, of many numbers for each sample."""
+    def einsum(self, formula: str, x: str, y: str) -> str:
         return f'xp.einsum("{formula}", {x}, {y})'
 
     def vectorized(self, function: str, operation: Operation) -> str:
@@ -133,7 +132,7 @@ class Standard(Library):
         row = f"xp.take({x}, {self.reshaped(positions, -1)}, axis=0)"  # positions of one axis
         return self.reshaped(row, *lengths)
 
-    def einsum(self, formula: str, x: str, y: str, large: bool) -> str:
+    def einsum(self, formula: str, x: str, y: str) -> str:
         return f'einsum("{formula}", {x}, {y})'
 
     def scatter_add(self, values: Any, index: Any, shape: tuple[int, ...]) -> Any:
@@ -151,10 +150,6 @@ class NumPy(Library):
 
     def vectorized(self, function: str, operation: Operation) -> str:
         return f"xp.vectorize({function}, [xp.float64])"
-
-    def einsum(self, formula: str, x: str, y: str, large: bool) -> str:
-        order = ", optimize=True" * large
-        return f'xp.einsum("{formula}", {x}, {y}{order})'
 
     def sigmoid(self, x: Any) -> Any:
         """1 / (1 + e⁻ˣ): where e⁻ˣ overflows, it is 0."""

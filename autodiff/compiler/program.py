@@ -111,13 +111,14 @@ def in_kept_arrays(plain: Runner, arrays: Any, program: Runner, **_: Any) -> Run
 
     def run(*given: Any) -> Any:
         key = len(given[0]), *[x.dtype for x in given]
-        if key not in kept:
+        own = kept.get(key)
+        if own is None:
             if len({*key[1:]}) > 1:
                 return plain(*given)
             if len(kept) == 3:  # a batch, a shorter one, and one sample that is verified
                 del kept[next(iter(kept))]
-            kept[key] = arrays(*key[:2])
-        return program(*kept[key], *given)
+            own = kept[key] = arrays(*key[:2])
+        return program(*own, *given)
 
     return run
 

@@ -17,7 +17,9 @@ from ..engine.operation import Operation
 PARTS = "abcdefgh"  # of other axes, where those are split
 ROWS, COLUMNS = NODES = "ij"  # of the nodes of a group: a row has the first, a grid both
 ARGUMENTS = "k"  # of each node
-SAMPLES = "n"  # of the batch; last, so that a sum over any other axis adds whole rows of them
+# Of the batch; last, so that a sum over any other axis adds whole rows of them, unless they are
+# put first at the end.
+SAMPLES = "n"
 Axes = dict[str, int]  # the size of each axis, outermost first; 0 for samples, not known yet
 
 Operand = Union["Symbol", float]

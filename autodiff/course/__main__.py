@@ -22,7 +22,7 @@ from typing import Any
 from .verdicts import VERDICTS
 
 COLUMNS = "notebook", "exercise", "right", "said"
-OURS = {"__main__", "figures", "verdicts"}
+OURS = {"__main__", "figures", "gallery", "our_engine", "verdicts", "your_engine"}
 LESSONS = [
     each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name not in OURS
 ]

@@ -1,30 +1,19 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 10: groups in colours; guesses and exercises."""
+"""Notebook 10: graphs in groups; guesses and exercises."""
 
-import re
+import math
 from collections import defaultdict
-from functools import reduce
-from itertools import accumulate
-from operator import mul
 
 import numpy as np
 
 import autodiff as ad
-from autodiff import Value, Vector, draw, nn, topological_order
+from autodiff import Value, nn, topological_order
 from autodiff.compiler.batch.normal import NormalForm
 from autodiff.engine.errors import kind_of
 from autodiff.engine.graph import depths
+from autodiff.engine.number import Number
 
-from .verdicts import NOTHING, Exercise, Hint, after_your_guess, guesses, solutions
-
-TINTS = {
-    "dot1|weight_0": "#cbe2f6",
-    "add1|bias_0": "#c9ead9",
-    "tanh1": "#fbeca4",
-    "dot2|weight_1": "#f2d3e5",
-    "add2|bias_1": "#fdd9bd",
-    "largest1|sub1|exp1|dot3|sum1|log1|sub2|values": "#d9dde2",  # the loss
-}
+from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
 
 
 def tidied(output):
@@ -34,49 +23,63 @@ def tidied(output):
 
 
 def groups(output):
-    """The operations of a graph by depth and kind, {(1, "dot"): [ten nodes], ...}; as on the page."""
+    """The operations of a graph by depth, kind and number of parents; as on the page."""
     found = defaultdict(list)
     for node, depth in depths(tidied(output)).items():
         if node.parents:
-            found[depth, node._operation.__name__].append(node)
+            found[depth, node._operation, len(node.parents)].append(node)
     return found
 
 
-def paint(text):
-    """The text, with the names of each group of the network 4-10-3 in its colour."""
-    for names, tint in TINTS.items():
-        red, green, blue = bytes.fromhex(tint[1:])
-        painted = f"\x1b[38;2;0;0;0;48;2;{red};{green};{blue}m\\g<0>\x1b[0m"
-        text = re.sub(rf"\b(?:{names})(?:_bar)?\b", painted, text)
-    return text
+def stacked(rows):
+    """The rows as one array; a lone number is repeated if others are longer. Symbols write it."""
+    for row in rows:
+        if isinstance(row, Number):
+            return row.stacked(rows)
+    return np.stack(np.broadcast_arrays(*map(np.atleast_1d, map(np.asarray, rows))))
 
 
-def picture(loss, **names):
-    """The arrays of the network, each operation with its parameters in the colour of its group."""
-    drawing = draw(loss, arrays=True, names=names)
-    found = [re.search(r"class=(?:operation|output) id=n(\d+)", line) for line in drawing.body]
-    boxes = sorted((int(box[1]), i) for i, box in enumerate(found) if box)
-    for (_, i), tint in zip(boxes, TINTS.values(), strict=True):
-        drawing.body[i] = drawing.body[i].replace("#ffffff", tint)
-    return drawing
+def once(members, values):
+    """The columns of the parents of a group, and the result and closure of its rule; as on the page."""
+    columns = list(zip(*[node.parents for node in members], strict=True))
+    arrays = [stacked([values[p] for p in column]) for column in columns]
+    return columns, *members[0]._operation.rule(*arrays)
 
 
-def stacked(arrays):
-    """The arrays as rows of one; a lone number is repeated if others are longer."""
-    return np.stack(np.broadcast_arrays(*map(np.atleast_1d, arrays)))
-
-
-def run_forward(output, samples):
+def run_forward(output, samples, once=once):
     """The array of each node, and of each group its members, parents and closure; as on the page."""
     leaves = [node for node in depths(tidied(output)) if not node.parents]
     values, done = {leaf: np.array([leaf.data]) for leaf in leaves} | samples, []
     for members in groups(output).values():
-        columns = list(zip(*[node.parents for node in members]))
-        arrays = [stacked([values[p] for p in column]) for column in columns]
-        results, closure = members[0]._operation.rule(*arrays)
+        columns, results, closure = once(members, values)
         values |= zip(members, results)
         done.append((members, columns, closure))
     return values, done
+
+
+class ArrayRecorder(Number):
+    """Applies operations by writing them for NumPy."""
+
+    _yields, __array_ufunc__ = False, None  # so that NumPy's arrays leave arithmetic to it
+    size = property(lambda self: math.prod(self.shape))
+
+    def __array__(self, *_, **__):
+        raise TypeError("a symbol knows arithmetic, len, its rows, and row.sum(keepdims=True)")
+
+    def texts(self, inputs):
+        return [f"np.array({x.tolist()})" if hasattr(x, "tolist") else str(x) for x in inputs]
+
+    def _apply(self, operation, *inputs):
+        if operation.composite:
+            return operation.value(*inputs)
+        terms = [x for x in inputs if np.shape(x) or x]
+        if operation is ad.ops.add and len(terms) == 1:  # to 0.0
+            return terms[0]
+        names = self.texts(inputs)
+        text = f"np.{operation.__name__}({', '.join(names)})"
+        if sign := operation.sign:
+            text = f" {sign} ".join(names) if len(names) == 2 else sign + names[0]
+        return self.written(text, *np.broadcast_shapes(*map(np.shape, inputs)))
 
 
 predict = guesses(
@@ -90,32 +93,43 @@ predict = guesses(
         ...: "The last axes are compared first: the flowers, and the biases.",
     },
     {
-        2: "Right: nine neurons share a line, and the tenth has its own.",
-        ...: "Which of the ten still do the same thing to the same inputs?",
+        2: "Right: nine dots of four are one product, and the dot of three is another.",
+        1: "They have the same depth. But does a dot of three fit into a matrix with four columns?",
+        10: "That would be a line for each neuron. Nine of them are alike.",
+        ...: "Which of the ten dots have the same number of parents?",
     },
     {
-        26: "Right: arrays get longer, the program does not.",
+        1: "Right: arrays get longer, the program does not.",
         ...: "Which line would have to be written twice?",
     },
 )
 
 
+class Bare(np.ndarray):
+    """An array that knows what a symbol knows, without the functions of NumPy."""
+
+    def __array_function__(self, function, *_):
+        known = "arithmetic, `@`, `.T`, `len` and `row.sum(keepdims=True)`"
+        raise Hint(f"Symbols will come here, and know only {known}: no `np.{function.__name__}`.")
+
+
 def adjoints_of(answer, graph):
-    """The adjoints of x, which has a number for each of four samples, and of w and b, with one."""
-    x, w, b = map(Value, (0.5, -0.7, 1.2))
-    values, done = run_forward(graph(x, w, b), {x: np.array([0.5, 1.0, -1.5, 2.0])})
-    found = answer(values, done)
+    """The adjoints of x and z, which have a number for each of four samples, and of w and b, with one."""
+    x, z, w, b = leaves = [Value(number) for number in (0.5, 1.5, -0.7, 1.2)]
+    samples = {x: np.array([0.5, 1.0, -1.5, 2.0]), z: np.array([1.0, -0.5, 0.3, 0.9])}
+    values, done = run_forward(graph(x, z, w, b), samples)
+    found = answer({node: array.view(Bare) for node, array in values.items()}, done)
     if not isinstance(found, dict):
         raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(found)}.")
-    if set(found) <= {*done[-1][0]}:
-        raise Hint(NOTHING)
-    for name, leaf in zip("xwb", (x, w, b)):
-        yield f"the adjoint of {name}", np.ravel(found.get(leaf, 0 * values.get(leaf, 1)))
+    if {*leaves}.isdisjoint(found):
+        raise Hint("Nothing here yet: no message has reached a parent. Each gets a row.")
+    for name, leaf in zip("xzwb", leaves):
+        yield f"the adjoint of {name}", np.asarray(found.get(leaf, 0 * values.get(leaf, 1))).ravel()
 
 
 def solution_1(values, done):
     (output,) = done[-1][0]
-    adjoint = defaultdict(float, {output: np.ones_like(values[output])})
+    adjoint = defaultdict(float, {output: values[output] ** 0})
     for members, columns, closure in reversed(done):
         messages = closure(stacked([adjoint[node] for node in members]))
         for column, message in zip(columns, messages):
@@ -128,34 +142,49 @@ def solution_1(values, done):
     return adjoint
 
 
-def fitted(row, value):
-    return row.sum(keepdims=True) if len(value) == 1 else row
+def kept(adjoint, parent, row):
+    """Adds a row; what arrives first is kept as it is, in memory that others see."""
+    if parent in adjoint:
+        adjoint[parent] += row
+    else:
+        adjoint[parent] = row
 
 
-def backward_with(add=lambda old, row: old + row, fit=fitted, nothing=()):
-    """Our answer with another way to add, to fit a row to a value, or to skip None."""
+def backward_with(
+    send=lambda adjoint, parent, row: adjoint.update({parent: adjoint[parent] + row}),
+    fit=lambda row, value: row.sum(keepdims=True) if len(value) == 1 else row,
+    nothing=(),
+    leave=False,
+    pack=stacked,
+    of=lambda value, grad: grad,
+):
+    """Our answer with another way to send or fit a row, to skip None, or to begin with a group."""
 
     def wrong(values, done):
-        adjoint = defaultdict(float, {done[-1][0][0]: np.ones_like(values[done[-1][0][0]])})
+        adjoint = defaultdict(float, {done[-1][0][0]: values[done[-1][0][0]] ** 0})
         for members, columns, closure in reversed(done):
-            grad = stacked([adjoint[node] for node in members])
+            grad = pack([of(values[node], adjoint[node]) for node in members])
             for column, message in zip(columns, closure(grad)):
+                if message is None and leave:
+                    break
                 for parent, row in zip(column, nothing if message is None else message):
-                    adjoint[parent] = add(adjoint[parent], fit(row, values[parent]))
+                    send(adjoint, parent, fit(row, values[parent]))
         return adjoint
 
-    return wrong
+    return wrong  # fmt: skip
 
 
 check_1 = Exercise(
     solution_1,
     ask=adjoints_of,
     at={
-        "y = x * w + b,": (lambda x, w, b: x * w + b,),
-        "y = x * tanh(x * w),": (lambda x, w, b: x * ad.tanh(x * w),),
-        "y = tanh(x * w) - tanh(x * b),": (lambda x, w, b: ad.tanh(x * w) - ad.tanh(x * b),),
-        "y = x * tanh(w * b),": (lambda x, w, b: x * ad.tanh(w * b),),
-        "y = cross_entropy((x, w, b), 0),": (lambda x, w, b: nn.cross_entropy([x, w, b], 0),),
+        "y = x * w + b,": (lambda x, z, w, b: x * w + b,),
+        "y = x * tanh(x * w),": (lambda x, z, w, b: x * ad.tanh(x * w),),
+        "y = tanh(x * w) - tanh(x * b),": (lambda x, z, w, b: ad.tanh(x * w) - ad.tanh(x * b),),
+        "y = x * tanh(w * b),": (lambda x, z, w, b: x * ad.tanh(w * b),),
+        "y = cross_entropy((x, w, b), 0),": (lambda x, z, w, b: nn.cross_entropy([x, w, b], 0),),
+        "y = where(less(0, x), x * w, z * b),": (lambda x, z, w, b: ad.where(ad.less(0, x), x * w, z * b),),
+        "y = exp(x + w) * (x + z) + b * z,": (lambda x, z, w, b: ad.exp(x + w) * (x + z) + b * z,),
     },
     praise="Right: a backward pass, whose steps are groups.",
     otherwise="Take one group on paper: what does its closure need, and whose is each row that it returns?",
@@ -169,123 +198,104 @@ check_1 = Exercise(
         "Each sample has an x of its own: only what is one number is added up over the samples.": (
             backward_with(fit=lambda row, value: row.sum(keepdims=True))
         ),
-        "x gets a message from each of its uses. Yours keeps only the last.": backward_with(
-            add=lambda old, row: row
+        "A node gets a message from each of its uses. Yours keeps only the last.": backward_with(
+            send=dict.__setitem__
         ),
         "Some messages are None: the choice of the largest logit sends nothing back. Skip them.": (
             backward_with(nothing=None)
         ),
+        "None for one parent says nothing about the others: go on with the next column.": backward_with(leave=True),
+        "Two parents were sent the same array, and `+=` changed both: add into a new one.": backward_with(kept),
+        "The closure takes one array: stack the adjoints of the members.": backward_with(pack=list),
+        "The closure takes the adjoints of the members, not their values.": backward_with(
+            of=lambda value, _: value
+        ),
     },
 )  # fmt: skip
 
 
-def batched(answer, at):
-    sizes = []
-    for n in (6, 12):
-        coefficients, x = Vector([(-1.0) ** k / (k + 1) for k in range(n)]), Value(at)
-        y = answer(coefficients, x)
-        if not isinstance(y, Value):
-            raise Hint(f"Expected a Value, found {kind_of(y)}. Add everything up to one number.")
-        yield f"the value for {n} coefficients", y.data
-        y.backward()
-        yield f"the derivatives by x and {n} coefficients", [x.grad, *coefficients.grad]
-        sizes.append(len(groups(y)))
-    yield "more groups with 12 coefficients than with 6", sizes[1] - sizes[0]
+def solution_2(rows):
+    (name, first), count = rows[0], len(rows)
+    if rows == [(name, first + k) for k in range(count)]:
+        return f"{name}[{first}:{first + count}]"
+    if rows == [(name, first)] * count:
+        return f"repeated({name}[{first}], {count})"
+    return "stacked"
 
 
-def solution_2(coefficients, x):
-    return ad.dot(coefficients, [x**k for k in range(len(coefficients))])
+def without(begin):
+    """Our answer that does not know one of its texts."""
+    return lambda rows: "stacked" if (text := solution_2(rows)).startswith(begin) else text
 
 
 check_2 = Exercise(
     solution_2,
-    ask=batched,
-    at={"x = 0.7": (0.7,), "x = -0.7": (-0.7,)},
-    praise="Right: no step waits for another, so the groups are the same for 6 coefficients as for 12.",
-    otherwise="Draw the graph for three coefficients: which node waits for which?",
+    at={
+        text: ([(row[0], int(row[1])) for row in text.split()],)
+        for text in (
+            *("u0 u1 u2", "u1 u2 u3", "u4 u5", "u2", "u3 u3 u3", "u0 u0", "u0 u2 u1 u3", "u2 u1 u0"),
+            *("u0 u2 u4", "u0 u0 u1", "u0 u1 u1", "u0 u1 u0", "v0 u1", "u0 v1 u2", "u0 v0", "u1 v1 u1"),
+        )
+    },
+    praise="Right: what lies side by side is not copied, and what is the same is there once.",
+    otherwise="Look at the names and the numbers of all rows, in their order.",
     slips={
-        "Each step waits for the one before. What can be done side by side?": (
-            lambda coefficients, x: reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)
-        ),
-        "The sum waits no more, but each power still waits for the one before.": (
-            lambda coefficients, x: ad.sum(
-                map(mul, coefficients, accumulate([1.0] + [x] * (len(coefficients) - 1), mul))
-            )
-        ),
-        "The number is right, but {part} are not: `.data` takes a number out of the graph.": (
-            lambda coefficients, x: solution_2(coefficients, x.data) + 0 * x
+        "Right for rows that follow each other. And the same row, again and again?": without("repeated"),
+        "Right for the same row, again and again. And rows that follow each other?": [
+            without(("u", "v")), lambda rows: "stacked" if len(rows) == 1 else without(("u", "v"))(rows)
+        ],
+        "A part ends *before* its second number: write {expected}.": lambda rows: (
+            solution_2(rows[:-1]) if len(rows) > 1 and solution_2(rows)[0] in "uv" else solution_2(rows)
         ),
     },
-)
+)  # fmt: skip
 
 
-def gradients_of(answer, *given):
-    losses, gradients = answer(*given)
-    yield from zip(["losses", "c_bar", "v_bar", "b_bar", "W_bar"], [losses, *gradients])
+def messages_of(answer, W, X, G):
+    try:
+        made = answer(W.view(Bare), X.view(Bare))
+        if not (isinstance(made, tuple) and len(made) == 2 and callable(made[1])):
+            raise Hint("Return two things, as a rule does: the result, and the closure.")
+        yield "W @ X", made[0]
+        messages = made[1](G.view(Bare))
+    except ValueError:
+        raise Hint("The shapes do not fit. Which factor has to be transposed?") from None
+    if not isinstance(messages, (tuple, list)) or len(messages) != 2:
+        raise Hint("The closure returns two messages, for W and for X.")
+    yield from zip(["the message for W", "the message for X"], messages)
 
 
-SHAPES = [(3, 30), (30,), (8, 3), (8,), (8,), ()]  # of x, t, W, b, v, c
+def solution_3(W, X):
+    return W @ X, lambda G: (G @ X.T, W.T @ G)
 
 
-def solution_3(x, t, W, b, v, c):
-    h = W @ x + b[:, None]
-    r = np.maximum(h, 0)
-    error = v @ r + c - t
-    # and back
-    error_bar = 2 * error
-    c_bar = error_bar.sum()
-    v_bar = r @ error_bar
-    r_bar = v[:, None] * error_bar
-    h_bar = np.where(h > 0, r_bar, 0.0)
-    b_bar, W_bar = h_bar.sum(axis=1), h_bar @ x.T
-    return error * error, (c_bar, v_bar, b_bar, W_bar)
-
-
-def with_lines(v_bar=None, h_bar=None, b_bar=None):
-    """Our answer with other lines, each a function of the arrays that it needs."""
-
-    def wrong(x, t, W, b, v, c):
-        h = W @ x + b[:, None]
-        r, error = np.maximum(h, 0), v @ np.maximum(h, 0) + c - t
-        error_bar, r_bar = 2 * error, v[:, None] * 2 * error
-        to_v = v_bar(h, r, error) if v_bar else r @ error_bar
-        to_h = h_bar(h, r_bar, error_bar) if h_bar else (h > 0) * r_bar
-        to_b = b_bar(to_h) if b_bar else to_h.sum(axis=1)
-        return error * error, (error_bar.sum(), to_v, to_b, to_h @ x.T)
-
-    return wrong
+def arrays(*shapes):
+    return tuple(map(np.random.default_rng(0).standard_normal, shapes))
 
 
 check_3 = Exercise(
     solution_3,
-    ask=gradients_of,
-    at={"30 samples,": tuple(map(np.random.default_rng(0).standard_normal, SHAPES))},
-    praise="Right, entry by entry: what you wrote is what the compiler writes.",
-    otherwise="Follow the messages: x is (3, n), error (n,), v (8,), h and r are (8, n).",
-    slips={
-        "v was multiplied by r, so v_bar is made of error_bar and r.": [
-            with_lines(v_bar=lambda h, r, error: h @ (2 * error)),
-            with_lines(v_bar=lambda h, r, error: r @ error),
-        ],
-        "A sum over the samples, not the mean: {part} is 30 times too small.": [
-            with_lines(v_bar=lambda h, r, error: r @ (2 * error) / 30),
-            with_lines(b_bar=lambda h_bar: h_bar.mean(axis=1)),
-        ],
-        "On the way to r_bar there is the factor v, a number for each of the eight neurons.": (
-            with_lines(h_bar=lambda h, r_bar, error_bar: (h > 0) * error_bar)
-        ),
-        "relu has the slope 1 or 0: the sign of h decides, h itself is no factor.": [
-            with_lines(h_bar=lambda h, r_bar, _: h * r_bar),
-            with_lines(h_bar=lambda h, r_bar, _: np.maximum(h, 0) * r_bar),
-        ],
-        "{part}: relu stops what is negative: where h <= 0, h_bar is 0.": with_lines(
-            h_bar=lambda h, r_bar, _: r_bar
-        ),
-        "b_bar has to be summed over the samples, axis 1.": [
-            with_lines(b_bar=lambda h_bar: h_bar), with_lines(b_bar=lambda h_bar: h_bar.sum(axis=0))
-        ],
+    ask=messages_of,
+    at={
+        "W (3, 2), X (2, 5):": arrays((3, 2), (2, 5), (3, 5)),
+        "W (2, 4), X (4, 1):": arrays((2, 4), (4, 1), (2, 1)),
     },
-)  # fmt: skip
+    praise="Right: two products of matrices, and nobody wrote a sum.",
+    otherwise="W[i, j] met X[j, s] on the way to result[i, s], for each sample s.",
+    slips={
+        "The first message is for W, and is made of X; the second for X, of W.": [
+            lambda W, X: (W @ X, lambda G: (W.T @ G, G @ X.T)),
+            lambda W, X: (W @ X, lambda G: (X, W)),
+            lambda W, X: (W @ X, lambda G: (X.T, W.T)),
+        ],
+        "The closure forgets G, the gradient of the result.": (
+            lambda W, X: (W @ X, lambda G: (G**0 @ X.T, W.T @ G**0))
+        ),
+        "The messages add up over the samples; their mean is too small.": (
+            lambda W, X: (W @ X, lambda G: (G @ X.T / X.shape[1], W.T @ G))
+        ),
+    },
+)
 
 
 solution = solutions(globals())

@@ -4,7 +4,7 @@
 import autodiff as ad
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, solutions
+from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, guesses, solutions
 
 predict = guesses(
     {
@@ -18,9 +18,24 @@ predict = guesses(
         ...: "What is computed twice needs to be written only once.",
     },
     {
+        48: "Right: 12 x², the slope of the slope.",
+        32: "That is the value, 4 x³. Its slope is asked for.",
+        ...: "The gradient is 4 x³. Differentiate once more.",
+    },
+    {
         2.25: "Right, alas: it still computes x² + 2.",
         1.5: "That is what the function says. The program never saw that branch.",
         ...: "Which branch did Python take when the graph was recorded, at 4?",
+    },
+    {
+        1: "Right: only `less` is asked again. Open the box to see that it is the last.",
+        2: "A `where` alone is not enough. What does it get from a bare `x > 2`?",
+        ...: "Which of them ask about x again whenever the program runs?",
+    },
+    {
+        (350, 500): "Right, or near enough: little more than twice as many.",
+        (0, 349): "More: each product on the way forward becomes two on the way back.",
+        ...: "Fewer: one walk back serves all 90, and nothing is written twice.",
     },
 )
 
@@ -91,6 +106,93 @@ check_1 = Exercise(
 )
 
 
+class Unasked(float):
+    """A message that does not tell its number, as a symbol does not know it."""
+
+    def __bool__(self, *_):
+        raise Hint("A symbol does not know its number. Ask only whether a message `is None`.")
+
+    __eq__ = __ne__ = __lt__ = __gt__ = __bool__
+    __hash__ = float.__hash__
+
+
+def unasked(closure):
+    return lambda grad: [x if x is None else Unasked(x) for x in closure(grad)]
+
+
+NO_MESSAGE = "Some messages are None: a condition is sent nothing. Skip them."
+NOT_IN_BAR = (
+    "A node is not in `bar` before its first message, and not at all if only a condition reads it."
+)
+
+
+def adjoints_of(answer, f):
+    x, w = leaves = ad.Value(0.75), ad.Value(2.0)
+    y = f(x, w)
+    closures = {node: unasked(node._closure) for node in ad.topological_order(y) if node.parents}
+    try:
+        bar = answer(y, closures)
+    except TypeError as error:
+        raise Hint(NO_MESSAGE) if "NoneType" in str(error) else error from None
+    except KeyError:
+        raise Hint(NOT_IN_BAR) from None
+    if not isinstance(bar, dict):
+        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(bar)}.")
+    if len(bar) == 1:
+        raise Hint(NOTHING)
+    for name, leaf in zip("xw", leaves):
+        yield f"the adjoint of {name}", 0.0 + bar.get(leaf, 0.0)
+
+
+def solution_2(output, closures):
+    bar = {output: 1.0}
+    for node, closure in reversed(closures.items()):
+        messages = closure(bar[node]) if node in bar else ()
+        for parent, message in zip(node.parents, messages):
+            if message is not None:  # a constant is sent nothing
+                bar[parent] = bar[parent] + message if parent in bar else message
+    return bar
+
+
+def back_with(
+    send=lambda bar, x, message: message is None or bar.update({x: bar.get(x, 0.0) + message}),
+    grad=lambda bar, node: bar.get(node, 0.0),
+    order=reversed,
+):
+    """Our answer with another way to send a message, to call a closure, or to go on."""
+
+    def wrong(output, closures):
+        bar = {output: 1.0}
+        for node in order([*closures]):
+            for parent, message in zip(node.parents, closures[node](grad(bar, node))):
+                send(bar, parent, message)
+        return bar
+
+    return wrong
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=adjoints_of,
+    at={
+        "y = log(x) + x * w - sin(w),": (lambda x, w: ad.log(x) + x * w - ad.sin(w),),
+        "y = x * x / w,": (lambda x, w: x * x / w,),
+        "y = exp(x * w) * x * w,": (lambda x, w: ad.exp(x * w) * x * w,),
+        "y = where(less(x * w, 1), w, x * x),": (lambda x, w: ad.where(ad.less(x * w, 1), w, x * x),),
+    },
+    praise="Right: the loop of notebook 4, and it asks no number what it is.",
+    otherwise="On paper: who reads the node, and what does each of them send?",
+    slips={
+        "A node that is read twice gets two messages. Yours keeps one of them.": [
+            back_with(dict.__setitem__),
+            back_with(lambda bar, x, message: message is None or bar.update({x: message})),
+        ],
+        "The closure takes the adjoint of its own node, `bar[node]`.": back_with(grad=lambda *_: 1.0),
+        "Last to first: a node sends only when all its messages have arrived.": back_with(order=list),
+    },
+)  # fmt: skip
+
+
 class Thrifty(Symbol):
     def write(self, text):
         left, _, right = text.partition(" * ")
@@ -103,13 +205,16 @@ class Thrifty(Symbol):
         return super().write(text)
 
 
-solution_2 = Thrifty
+solution_3 = Thrifty
 
 
-def shared(alike):
-    """Our Symbol that shares lines which are alike, and keeps every factor."""
+def shared(alike, factors=False):
+    """Our Symbol that shares lines which are alike, and keeps every factor, or none."""
 
     def write(self, text):
+        left, _, right = text.partition(" * ")
+        if factors and "1.0" in (left, right):
+            return type(self)(right if left == "1.0" else left, self.lines)
         for line in self.lines:
             name, written = line.split(" = ")
             if alike(text, written):
@@ -119,8 +224,8 @@ def shared(alike):
     return symbol_with(write=write)
 
 
-check_2 = Exercise(
-    solution_2,
+check_3 = Exercise(
+    solution_3,
     ask=lambda Kind, texts: lines_of(Kind, lambda x, y: [x.write(t) for t in texts][-1]),
     at={
         texts: (texts.split("; "),)
@@ -129,20 +234,24 @@ check_2 = Exercise(
             "x + x2; x + x",
             "1.0 * x2",
             "x * 1.0",
-            "21.0 * x",
+            "12.0 * x; 2.0 * x",
+            "1.0 * x; 1.0 * x",
             "x + 1.0",
         )
     },
     praise="Right: nothing is written twice, and no factor of 1.",
-    otherwise="A factor of 1.0 is a whole side of the `*`.",
     slips={
-        "This text has a line already. Look for it in self.lines, and return its name.": Symbol,
-        "You find x + x inside x + x2: compare whole texts.": shared(
-            lambda text, written: text in written
-        ),
+        "This text has a line already: look for it in self.lines, behind the name, and return that.": [
+            Symbol, shared(lambda text, written: False, factors=True)
+        ],
+        "You find {expected} where it is only a part of a line: compare whole texts.": [
+            shared(alike, factors)
+            for alike in (lambda text, written: text in written, lambda text, written: written.endswith(text))
+            for factors in (False, True)
+        ],
         "Sharing is right. Now the factors of 1.0.": shared(str.__eq__),
     },
-)
+)  # fmt: skip
 
 POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 
@@ -162,21 +271,22 @@ def recorded(answer, x):
         yield f"the program's slope at {at:g}", slope
 
 
-def solution_3(x):
+def solution_4(x):
     return ad.where(ad.less(1, abs(x)), abs(x) - 0.5, x * x / 2)
 
 
-def huber(asked, line=lambda x: abs(x) - 0.5):
-    """Huber's loss that asks something else, or is another line outside."""
-    return lambda x: ad.where(asked(x), line(x), x * x / 2)
+def huber(
+    asked=lambda x: ad.less(1, abs(x)), line=lambda x: abs(x) - 0.5, power=lambda x: x * x / 2
+):
+    """Huber's loss that asks something else, or is another line or power."""
+    return lambda x: ad.where(asked(x), line(x), power(x))  # fmt: skip
 
 
-check_3 = Exercise(
-    solution_3,
+check_4 = Exercise(
+    solution_4,
     ask=recorded,
     at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
     praise="Right: wherever it is recorded, the program chooses anew.",
-    otherwise="What is chosen by a node, and where?",
     slips={
         "{at} {part} should be {expected}, not {found}: the choice was made while recording. What does "
         "it ask, a bool or a node?": [
@@ -185,17 +295,18 @@ check_3 = Exercise(
         ],
         "That is the wrong branch. Are the two swapped?": huber(lambda x: ad.less(abs(x), 1)),
         "{at} the condition should ask about abs(x), not x.": huber(lambda x: ad.less(1, x)),
-        "Left of −1 x is negative: the loss there is |x| − 1/2, too.": huber(
-            lambda x: ad.less(1, abs(x)), lambda x: x - 0.5
-        ),
+        "Left of −1 x is negative: the loss there is |x| − 1/2, too.": huber(line=lambda x: x - 0.5),
+        "A half is missing: the loss is x²/2 inside, and |x| − 1/2 outside.": [
+            huber(power=lambda x: x * x), huber(line=abs)
+        ],
         "The parabola is never below the line, so min or max always takes the same one of them.": [
             lambda x: ad.minimum(x * x / 2, abs(x) - 0.5),
             lambda x: ad.maximum(x * x / 2, abs(x) - 0.5),
         ],
         "The number is right, but x is not in its graph: `.data` takes it out.": lambda x: (
-            solution_3(ad.Value(x.data))
+            solution_4(ad.Value(x.data))
         ),
     },
-)
+)  # fmt: skip
 
 solution = solutions(globals())

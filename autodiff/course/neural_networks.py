@@ -19,6 +19,7 @@ from .verdicts import (
     Exercise,
     Hint,
     after_your_guess,
+    edits,
     empty,
     guesses,
     known,
@@ -109,6 +110,8 @@ def dotted(dot, ws, xs):
         result = dot(ws, xs)
     if not isinstance(result, kind):
         raise Hint(f"Expected one Value of the engine, found {kind_of(result)}.")
+    if isinstance(result.data, kind):
+        raise Hint("The number in your node is a Value again: compute it from the data of each.")
     yield "the number", result.data
     (result * 3).backward()
     yield "the gradients of the weights", [w.grad for w in ws]
@@ -117,21 +120,6 @@ def dotted(dot, ws, xs):
     dot([x, y], [x, x]).backward()
     yield "of dot([x, y], [x, x]), the gradients of x and y,", [x.grad, y.grad]
     yield "the number of new nodes", len(nodes)
-
-
-def one_node(messages, parents=lambda ws, xs: [*ws, *xs]):
-    """A dot on our engine that sends other messages: of grad, and the numbers of ws and xs."""
-
-    def dot(ws, xs):
-        numbers = [w.data for w in ws], [x.data for x in xs]
-        number = sum(map(float.__mul__, *numbers))
-        return Value(number, parents(ws, xs), lambda grad: messages(grad, *numbers))
-
-    return dot
-
-
-def times(grad, numbers):
-    return [grad * each for each in numbers]
 
 
 check_1 = Exercise(
@@ -145,20 +133,18 @@ check_1 = Exercise(
         if part == "the number of new nodes"
         else "What does + send to each of its parents, and what does *?"
     ),
-    slips={
-        "Each weight gets grad times *its input*, and each input grad times *its weight*.": [
-            one_node(lambda grad, ws, xs: times(grad, ws) + times(grad, xs)),
-            one_node(lambda grad, ws, xs: times(grad, xs + ws), lambda ws, xs: [*xs, *ws]),
-        ],
-        "A message is a local derivative times grad: yours lacks the grad.": one_node(
-            lambda grad, ws, xs: xs + ws
-        ),
-        "The inputs get nothing: they are parents too, for the layer before needs a gradient.": (
-            one_node(lambda grad, ws, xs: times(grad, xs), lambda ws, xs: ws)
-        ),
-        "The weights get nothing, and they are what learns.": one_node(
-            lambda grad, ws, xs: times(grad, ws), lambda ws, xs: xs
-        ),
+    slips=edits("""
+        Each weight gets grad times *its input*, and each input grad times *its weight*.
+            for x in xs] + → for x in ws] +; for w in ws] → for w in xs]
+            [*ws, *xs] → [*xs, *ws]
+        A message is a local derivative times grad: yours lacks the grad.
+            grad * →
+        The inputs get nothing: they are parents too, for the layer before needs a gradient.
+            + [grad * w.data for w in ws] →
+        The weights get nothing, and they are what learns.
+            [grad * x.data for x in xs] + →; [*ws, *xs] → xs
+    """)
+    | {
         "All products, not only the first.": lambda ws, xs: ws[0] * xs[0],
         "A dot product multiplies pair by pair, then adds.": lambda ws, xs: sum(ws) * sum(xs),
     },
@@ -213,11 +199,6 @@ def layered(Linear, weight, bias, xs):
     yield from learners(layer.parameters(), [[w for row in rows for w in row], starts], kind, names)
 
 
-def layer_with(call=Linear.__call__, parameters=Linear.parameters):
-    """A Linear with a method of another kind."""
-    return type("Linear", (Linear,), {"__call__": call, "parameters": parameters})
-
-
 check_2 = Exercise(
     Linear,
     ask=layered,
@@ -233,31 +214,22 @@ check_2 = Exercise(
     praise="Right: a row of neurons, and all that they learn.",
     otherwise="Each neuron: the dot product of its row of weights and the inputs, plus its bias; then the "
     "activation.",
-    slips={
-        "The biases are missing: add each to the sum of its neuron.": layer_with(
-            lambda self, xs: [self.activation(dot(row, xs)) for row in self.weight]
-        ),
-        "The activation is missing.": layer_with(
-            lambda self, xs: [dot(row, xs) + b for row, b in zip(self.weight, self.bias)]
-        ),
-        "The bias belongs inside: the activation bends the whole sum.": layer_with(
-            lambda self, xs: [
-                self.activation(dot(row, xs)) + b for row, b in zip(self.weight, self.bias)
-            ]
-        ),
-        "That is the first neuron alone.": layer_with(
-            lambda self, xs: Linear.__call__(self, xs)[:1]
-        ),
-        "weight has a row for each neuron, and a row has a weight for each input.": layer_with(
-            lambda self, xs: [
-                self.activation(dot(row, xs) + b) for row, b in zip(zip(*self.weight), self.bias)
-            ]
-        ),
-        "The biases learn too: they belong to the parameters.": layer_with(
-            parameters=lambda self: [w for row in self.weight for w in row]
-        ),
-        "The weights belong to the parameters too.": layer_with(parameters=lambda self: self.bias),
-    },
+    slips="""
+        The biases are missing: add each to the sum of its neuron.
+            xs) + b → xs)
+        The activation is missing.
+            self.activation(dot(row, xs) + b) → dot(row, xs) + b
+        The bias belongs inside: the activation bends the whole sum.
+            xs) + b) → xs)) + b
+        That is the first neuron alone.
+            in pairs] → in pairs][:1]
+        weight has a row for each neuron, and a row has a weight for each input.
+            zip(self.weight → zip(zip(*self.weight)
+        The biases learn too: they belong to the parameters.
+            + self.bias →
+        The weights belong to the parameters too.
+            [w for row in self.weight for w in row] + →
+    """,
 )
 
 
@@ -299,32 +271,23 @@ def layers_of(sizes, rng):
     ]
 
 
-def network_with(call=Sequential.__call__, parameters=Sequential.parameters):
-    """A Sequential with a method of another kind."""
-    return type("Sequential", (Sequential,), {"__call__": call, "parameters": parameters})
-
-
 check_3 = Exercise(
     Sequential,
     ask=stacked,
     at={"three layers:": ([2, 3, 3, 2],), "square layers:": ([2, 2, 2, 2],)},
     praise="Right: what one layer says is what the next one reads.",
     otherwise="Each layer gets what the one before it has returned.",
-    slips={
-        "That is the first layer alone: the return belongs behind the loop.": network_with(
-            lambda self, xs: self.layers[0](xs)
-        ),
-        "Every layer reads the inputs: it should read what the one before it said.": network_with(
-            lambda self, xs: [layer(xs) for layer in self.layers][-1]
-        ),
-        "The layers run from the last to the first.": network_with(
-            lambda self, xs: Sequential.__call__(Sequential(*self.layers[::-1]), xs)
-        ),
-        "Those are the parameters of one layer: all layers learn.": [
-            network_with(parameters=lambda self: self.layers[0].parameters()),
-            network_with(parameters=lambda self: self.layers[-1].parameters()),
-        ],
-    },
+    slips="""
+        That is the first layer alone: the return belongs behind the loop.
+            xs = layer(xs) → return layer(xs)
+        Every layer reads the inputs: it should read what the one before it said.
+            xs = layer → said = layer; return xs → return said
+        The layers run from the last to the first.
+            in self.layers: → in self.layers[::-1]:
+        Those are the parameters of one layer: all layers learn.
+            in self.layers for → in self.layers[:1] for
+            in self.layers for → in self.layers[-1:] for
+    """,
 )
 
 
@@ -353,53 +316,27 @@ def probed(probe, seed, x):
             yield f"the {name} of layer {k}", row
 
 
-def probe_with(gradients, first=1, last=None, backward=True):
-    """A probe with other gradients, or that keeps other layers: the input is number 0."""
-
-    def probe(net, xs):
-        outs = [xs]
-        for layer in net.layers:
-            outs.append(layer(outs[-1]))
-        if backward:
-            outs[-1][0].backward()
-        kept = outs[first:last]
-        return [numbers(out) for out in kept], gradients(net, kept)
-
-    return probe
-
-
-def numbers(values):
-    return [each.data for each in values]
-
-
-def grads(values):
-    return [each.grad for each in values]
-
-
-def of_layers(net, outs):
-    return [grads(out) for out in outs]
-
-
 check_4 = Exercise(
     solution_4,
     ask=probed,
     at={"3, 2 and 1 neurons:": (0, 0.5), "other weights:": (5, -1.0)},
     praise="Right: what each layer says, and how much the output cares.",
     otherwise="Keep the result of each layer. After backward its Values have data and grad.",
-    slips={
-        "The input is no layer: leave it out.": probe_with(of_layers, first=0),
-        "The last layer counts, too.": probe_with(of_layers, last=-1),
-        "All gradients are 0. Go backward from the result of the last layer that you have kept: "
-        "net(xs) would make another graph.": probe_with(of_layers, backward=False),
-        "These are the activations once more. Each has a grad.": probe_with(
-            lambda net, outs: [numbers(out) for out in outs]
-        ),
-        "These are the gradients of parameters. We want those of what the layers say.": [
-            probe_with(lambda net, outs: [[*map(grads, layer.weight)] for layer in net.layers]),
-            probe_with(lambda net, outs: [grads(layer.bias) for layer in net.layers]),
-            probe_with(lambda net, outs: [grads(layer.parameters()) for layer in net.layers]),
-        ],
-    },
+    slips="""
+        The input is no layer: leave it out.
+            outs = [] → outs = [xs]
+        The last layer counts, too.
+            in outs] → in outs[:-1]]
+        All gradients are 0. Go backward from the result of the last layer that you have kept:
+        net(xs) would make another graph.
+            xs[0].backward() → pass
+        These are the activations once more. Each has a grad.
+            y.grad → y.data
+        These are the gradients of parameters. We want those of what the layers say.
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.weight[0]] for layer in net.layers
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.bias] for layer in net.layers
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.parameters()] for layer in net.layers
+    """,
 )
 
 
@@ -437,40 +374,30 @@ def right_gains(n_in, n_out):
 
 def gain_found(cure):
     """The praise of right first weights: which of the right ones they are."""
-    gain = 300 * np.var(plain(cure(300, 30, Random(0))))
-    gains = right_gains(300, 30)
+    gain = 300 * np.var(plain(cure(300, 15, Random(0))))
+    gains = right_gains(300, 15)
     return f"Right: {gains[min(gains, key=lambda right: abs(gain / right - 1))]}"
-
-
-def gauss_with(spread, mean=0.0):
-    """First weights with a spread that depends on the sizes of the layer."""
-
-    def init(n, m, rng):
-        return [[rng.gauss(mean, spread(n, m)) for _ in range(n)] for _ in range(m)]
-
-    return init
 
 
 check_5 = Exercise(
     solution_5,
     ask=drawn,
-    at={"300 inputs, 30 neurons:": (300, 30), "30 inputs, 300 neurons:": (30, 300)},
+    at={"300 inputs, 15 neurons:": (300, 15), "15 inputs, 300 neurons:": (15, 300)},
     praise=gain_found,
     otherwise="A layer multiplies the mean square by n · Var(w).",
-    slips={
-        "gauss takes the spread: the root of the variance.": gauss_with(lambda n, m: 1 / n),
-        "A neuron sums as many terms as it has inputs: n is n_in.": gauss_with(
-            lambda n, m: m**-0.5
-        ),
-        "That is the old spread again.": gauss_with(lambda n, m: 0.1),
-        "A row for each neuron: n_out rows of n_in numbers.": lambda n, m, rng: solution_5(
-            m, n, rng
-        ),
-        "The mean should be 0: about as many weights below as above.": [
-            lambda n, m, rng: [[rng.random() for _ in range(n)] for _ in range(m)],
-            gauss_with(lambda n, m: n**-0.5, mean=0.5),
-        ],
-    },
+    slips="""
+        gauss takes the spread: the root of the variance.
+            n_in**-0.5 → 1 / n_in
+        A neuron sums as many terms as it has inputs: n is n_in.
+            n_in** → n_out**
+        That is the old spread again.
+            n_in**-0.5 → 0.1
+        A row for each neuron: n_out rows of n_in numbers.
+            range(n_in) → range(n_out); range(n_out) → range(n_in)
+        The mean should be 0: about as many weights below as above.
+            rng.gauss(0, n_in**-0.5) → rng.random()
+            gauss(0, → gauss(0.5,
+    """,
 )
 
 
@@ -497,21 +424,6 @@ def survived(loss, numbers, target):
     yield "the gradient", logits.grad
 
 
-def shifted(loss):
-    """A loss of the powers, once the largest logit is subtracted."""
-    return lambda logits, k: loss([exp(z - max(logits)) for z in logits], logits, k)
-
-
-def less(what):
-    """A loss from which something else than the largest logit is subtracted."""
-
-    def loss(logits, k):
-        z = logits - what(logits, k)
-        return log(sum(exp(z_j) for z_j in z)) - z[k]
-
-    return loss
-
-
 check_6 = Exercise(
     solution_6,
     ask=survived,
@@ -526,85 +438,60 @@ check_6 = Exercise(
     },
     praise="Right: the loss and its gradient, wherever between -1000 and 1000 the logits are.",
     otherwise="It is minus the logarithm of the probability of the target.",
-    slips={
-        "Subtract the *largest* logit: then no power is above 1, whichever logits come.": [
-            less(lambda logits, k: logits[0]),
-            less(lambda logits, k: logits[k]),
-            less(lambda logits, k: sum(logits) / len(logits)),
-            less(lambda logits, k: min(logits)),
-        ],
-        "exp(1000) is too large for a float. What may be subtracted from all logits?": [
-            lambda logits, k: log(sum(exp(z) for z in logits)) - logits[k],
-            lambda logits, k: -log(exp(logits[k]) / sum(exp(z) for z in logits)),
-        ],
-        "A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?": [
-            shifted(lambda powers, logits, k: -log(powers[k] / sum(powers))),
-            shifted(lambda powers, logits, k: log(sum(powers)) - log(powers[k])),
-        ],
-        "The largest is subtracted in the sum, but not from the logit of the target.": shifted(
-            lambda powers, logits, k: log(sum(powers)) - logits[k]
-        ),
-        "The sign: a loss falls as the probability rises.": shifted(
-            lambda powers, logits, k: logits[k] - max(logits) - log(sum(powers))
-        ),
-    },
+    slips="""
+        Subtract the *largest* logit: then no power is above 1, whichever logits come.
+            max(logits) → logits[0]
+            max(logits) → logits[target]
+            max(logits) → sum(logits) / len(logits)
+            max(logits) → min(logits)
+        A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?
+            log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(z[target]) / sum(map(exp, z)))
+            z[target] → log(exp(z[target]))
+        The largest is subtracted in the sum, but not from the logit of the target.
+            z[target] → logits[target]
+        exp(1000) is too large for a float. What may be subtracted from all logits?
+            logits - max(logits) → logits
+            log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(logits[target]) / sum(map(exp, logits)))
+        The sign: a loss falls as the probability rises.
+            log(sum(exp(z_k) for z_k in z)) - z[target] → z[target] - log(sum(exp(z_k) for z_k in z))
+    """,
 )
 
-predict = guesses(
-    {
-        (4.27, 4.29): "Right: the slope, times its input.",
-        (1.71, 1.72): "That is the gradient of w1: the slope times x1 = 2.",
-        5: "That is its input. And what does tanh do to a nudge?",
-        0.8556: "That is the slope of tanh. By how much does the sum grow with w2?",
-        ...: "The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?",
-    },
-    {1: "Right: at 0 the first relu gives 1, and the others 0.", ...: "Put in z = 0."},
-    {
-        (1e-8, 1e-5): "Right, or nearly: hardly anything is left.",
-        (1e-5, 0.1): "Far less: each of the eight layers between shrinks it. Open the box.",
-        ...: "It shrinks from layer to layer, and there are eight. Open the box.",
-    },
-    {
-        0.06: "Right: 6 · 0.01.",
-        0.6: "0.1 is the spread. The variance is its square.",
-        0.01: "That is what one term has. There are six.",
-        (0.24, 0.25): "That is the factor of the spread. And of its square?",
-        ...: "Six independent terms: their variances add up.",
-    },
-    {
-        (0.2, 0.3): "Right, or nearly: tanh takes a little each time.",
-        1: "The *sums* keep their size. But tanh makes everything a little smaller.",
-        ...: "The sums keep their size, and tanh makes them a little smaller, nine times.",
-    },
-    {
-        (0, 0.01): "Right: that step makes all the difference.",
-        (0.3, 0.8): "As at 0.2? Something happens between 0.2 and 0.25: drag, and see.",
-        ...: "Something happens between 0.2 and 0.25: drag, and see.",
-    },
-    {
-        (0.7, 0.78): "Right: the flat line.",
-        ...: "At 84, what is the slope of tanh? And what did a network do that got no gradient?",
-    },
-    {
-        (-0.67, -0.66): "Right: it has 1/3, and lacks 2/3.",
-        (0.66, 0.67): "The size is right. If that logit grows, does the loss grow?",
-        (0.33, 0.34): "That is its probability. The loss is -z + log of the sum of the powers.",
-        ...: "Write your loss first, and ask it.",
-    },
-    {
-        (2.3, 2.31): "Right: the logarithm of 10.",
-        0.1: "That is the probability. What is minus its logarithm?",
-        (-2.31, -2.3): "Minus the logarithm of 1/10: is that negative?",
-        ...: "Each digit gets the probability 1/10. What is minus the logarithm of that?",
-    },
-    {
-        (
-            0.79,
-            0.8,
-        ): "Right: the best that it can say is 1 for the right digit and -1 for the others.",
-        0: "For a loss of 0 the logits have to differ by far. By how much can these?",
-        ...: "A tanh is between -1 and 1. What are the best ten logits, and what is their loss?",
-    },
-)
+predict = guesses("""
+    1. 4.27 to 4.29: Right: the slope, times its input.
+       1.71 to 1.72: That is the gradient of w1: the slope times x1 = 2.
+       5: That is its input. And what does tanh do to a nudge?
+       0.8556: That is the slope of tanh. By how much does the sum grow with w2?
+       else: The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?
+    2. 1: Right: at 0 the first relu gives 1, and the others 0.
+       else: Put in z = 0.
+    3. 1e-8 to 1e-5: Right, or nearly: hardly anything is left.
+       1e-5 to 0.1: Far less: each of the eight layers between shrinks it. Open the box.
+       else: It shrinks from layer to layer, and there are eight. Open the box.
+    4. 0.06: Right: 6 · 0.01.
+       0.6: 0.1 is the spread. The variance is its square.
+       0.01: That is what one term has. There are six.
+       0.24 to 0.25: That is the factor of the spread. And of its square?
+       else: Six independent terms: their variances add up.
+    5. 0.2 to 0.3: Right, or nearly: tanh takes a little each time.
+       1: The *sums* keep their size. But tanh makes everything a little smaller.
+       else: The sums keep their size, and tanh makes them a little smaller, nine times.
+    6. 0 to 0.01: Right: that step makes all the difference.
+       0.3 to 0.8: As at 0.2? Something happens between 0.2 and 0.25: drag, and see.
+       else: Something happens between 0.2 and 0.25: drag, and see.
+    7. 0.7 to 0.78: Right: the flat line.
+       else: At 84, what is the slope of tanh? And what did a network do that got no gradient?
+    8. -0.67 to -0.66: Right: it has 1/3, and lacks 2/3.
+       0.66 to 0.67: The size is right. If that logit grows, does the loss grow?
+       0.33 to 0.34: That is its probability. The loss is -z + log of the sum of the powers.
+       else: Write your loss first, and ask it.
+    9. 2.3 to 2.31: Right: the logarithm of 10.
+       0.1: That is the probability. What is minus its logarithm?
+       -2.31 to -2.3: Minus the logarithm of 1/10: is that negative?
+       else: Each digit gets the probability 1/10. What is minus the logarithm of that?
+    10. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
+       0: For a loss of 0 the logits have to differ by far. By how much can these?
+       else: A tanh is between -1 and 1. What are the best ten logits, and what is their loss?
+""")
 
 solution = solutions(globals())

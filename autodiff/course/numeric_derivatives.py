@@ -7,35 +7,33 @@ import numpy as np
 
 from .verdicts import Exercise, Hint, after_your_guess, guesses, number, same, solutions
 
-predict = guesses(
-    {
-        (2, 4): "Right: three, or nearly. Now see where the others went.",
-        ...: "You will see: drag h to 10⁻¹², and count.",
-    },
-    {
-        4: "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
-        0.25: "Right: a quarter is left, so it is four times smaller.",
-        ...: "Its error is about h²/6 · f'''. What becomes of h² when h is halved?",
-    },
-    {
-        5: "Right: where h⁴ is like ε/h, h times h⁴ is like ε.",
-        3: "That is the central difference: its error is like h². Yours is like h⁴.",
-        ...: "At the bottom h⁴ is about ε/h. Multiply both by h.",
-    },
-    {
-        0: "Right: what abs returns has no imaginary part.",
-        ...: "The modulus of -2 + ih is a real number. What is its imaginary part?",
-    },
-    {
-        101: "Right: one call for f(x), and one for each of the hundred nudges.",
-        100: "Nearly: they share one more call, f(x) itself.",
-        ...: "Which points does it need? x itself, and x with one number nudged.",
-    },
-)
+predict = guesses("""
+    1. 2 to 4: Right: three, or nearly. Now see where the others went.
+       else: You will see: drag h to 10⁻¹², and count.
+    2. 4 to 4.2: Right: 0.7183 / 0.1752. Now see why.
+       2 to 2.2: So many times that of the backward one. And that of the forward one?
+       else: Its slope is the mean of the other two. Divide the forward error by that one's.
+    3. 4: Right: the error is about h²/6 · f''', and half of h has a quarter of the square.
+       0.25: Right: a quarter is left, so it is four times smaller.
+       else: Its error is about h²/6 · f'''. What becomes of h² when h is halved?
+    4. 5: Right: where h⁴ is like ε/h, h times h⁴ is like ε.
+       0.2: Right: where h⁴ is like ε/h, h times h⁴ is like ε.
+       3: That is the central difference: its error is like h². Yours is like h⁴.
+       else: At the bottom h⁴ is about ε/h. Multiply both by h.
+    5. 0: Right: what abs returns has no imaginary part.
+       else: The modulus of -2 + ih is a real number. What is its imaginary part?
+    6. 101: Right: one call for f(x), and one for each of the hundred nudges.
+       100: Nearly: they share one more call, f(x) itself.
+       else: Which points does it need? x itself, and x with one number nudged.
+""")
 
 
 def central(f, x, h):
     return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def forward(f, x, h):
+    return (f(x + h) - f(x)) / h
 
 
 def solution_1(f, x, h):
@@ -61,10 +59,11 @@ check_1 = Exercise(
         "That cancels an error like h. Here half the step has a quarter of it.": mixed(2, -1),
         "h² has cancelled. But how many times f' is left?": [mixed(4, -1), mixed(1, -1 / 4)],
         "Which one has the smaller error? It counts more.": [mixed(-1 / 3, 4 / 3), mixed(-1, 4)],
+        "The sign: so many times f' is left, but below 0.": [mixed(-4 / 3, 1 / 3), mixed(-2, 1)],
         "Now f' has cancelled, and the error is left.": [mixed(1, -1), mixed(4 / 3, -4 / 3)],
         "That is only one of the two differences. Combine both.": [mixed(1, 0), mixed(0, 1)],
         "The points x ± h/2 are only h apart: divide by h.": mixed(2 / 3, -1 / 3),
-        "Use central, not forward.": mixed(4 / 3, -1 / 3, lambda f, x, h: (f(x + h) - f(x)) / h),
+        "Use central, not forward.": [mixed(4 / 3, -1 / 3, forward), mixed(2, -1, forward)],
         "That works, from steps h and 2h. Take h/2 and h.": lambda f, x, h: solution_1(f, x, 2 * h),
     },
 )
@@ -98,7 +97,10 @@ check_2 = Exercise(
 
 
 def from_one_value(answer, f, x):
-    found = answer(f, x, 1e-20)
+    asked = []
+    found = answer(lambda x: asked.append(x) or f(x), x, 1e-20)
+    if len(asked) > 1:
+        raise Hint(f"That takes {len(asked)} values of f, and one of them is enough.")
     if not isinstance(found, complex) and 0 < abs(found) < 1e-9:
         raise Hint("That is h times the derivative: divide by h.")
     if found == 0:

@@ -22,20 +22,16 @@ SAID = {
     "whole curve along the sticks?",
 }
 
-predict = guesses(
-    {
-        5: "Right: five steps, and the loss is 0.048.",
-        6: "Nearly: one less. The number of the step stands beside the loss.",
-        4: "Nearly: after four it is still 0.056.",
-        ...: "Start again, and press Step until the loss begins with 0.04. How often was that?",
-    },
-    {
-        (0.012, 0.0123): "Right: 0.012. A curve of this kind cannot come closer to these dots.",
-        (0, 0.012): "No curve of this kind comes so close to all the dots. Run, and wait.",
-        (0.0123, 0.05): "It still falls: press Run, and wait until the last digit rests.",
-        ...: "Start again, press Run, and wait until the last digit rests.",
-    },
-)
+predict = guesses("""
+    1. 5: Right: five steps, and the loss is 0.048.
+       6: Nearly: one less. The number of the step stands beside the loss.
+       4: Nearly: after four it is still 0.056.
+       else: Start again, and press Step until the loss begins with 0.04. How often was that?
+    2. 0.012 to 0.0123: Right: 0.012. A curve of this kind cannot come closer to these dots.
+       0 to 0.012: No curve of this kind comes so close to all the dots. Run, and wait.
+       0.0123 to 0.05: It still falls: press Run, and wait until the last digit rests.
+       else: Start again, press Run, and wait until the last digit rests.
+""")
 
 
 def fit_by_hand():

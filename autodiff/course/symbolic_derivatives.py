@@ -8,29 +8,33 @@ from functools import cache
 
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, after_your_guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, number, solutions
 
-predict = guesses(
-    {
-        7: "Right: the square and its derivative stand there twice. Watch them meet.",
-        11: "That is as it is written. Which parts stand there twice?",
-        9: "1 and x are no operations: they are read, not computed.",
-        ...: "Which parts stand there twice? Count each once.",
-    },
-    {
-        (5500, 8200): "Right, or nearly: you will see.",
-        (0, 5499): "By what factor does the last number differ from the one before?",
-        ...: "Too much: by what factor does the last number differ from the one before?",
-    },
-)
+predict = guesses("""
+    1. 7: Right: the square and its derivative stand there twice. Watch them meet.
+       11: That is as it is written. Which parts stand there twice?
+       9: 1 and x are no operations: they are read, not computed.
+       5: 1·x and x·1 are equal, but not written alike: here they count as two.
+       else: Which parts stand there twice? Count each once.
+    2. 5500 to 8200: Right, or nearly: you will see.
+       0 to 5499: By what factor does the last number differ from the one before?
+       else: Too much: by what factor does the last number differ from the one before?
+    3. 389: Right: 12, and 13 more for each of 29 rounds.
+       402: Nearly: 12 are there after the first round already.
+       390: Nearly: the first round takes one less.
+       else: In the table, the first round takes 12 shared operations. And each further one?
+""")
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
-OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."
+
+
+def node(op, *args):
+    return made(op, *[x if hasattr(x, "op") else made(x) for x in args])
 
 
 @cache
-def node(op, *args):
-    return Node(op, [x if hasattr(x, "op") else node(x) for x in args])
+def made(op, *args):
+    return Node(op, args)
 
 
 class Node:
@@ -48,7 +52,8 @@ class Node:
     __add__, __radd__ = lambda a, b: node("+", a, b), lambda a, b: node("+", b, a)
     __mul__, __rmul__ = lambda a, b: node("*", a, b), lambda a, b: node("*", b, a)
     __truediv__, __rtruediv__ = lambda a, b: node("/", a, b), lambda a, b: node("/", b, a)
-    __sub__, __rsub__ = lambda a, b: a + -1 * b, lambda a, b: b + -1 * a
+    __sub__, __rsub__ = lambda a, b: a + -b, lambda a, b: b + -a
+    __neg__, __pos__ = lambda a: -1 * a, lambda a: a
 
 
 X = node("x")
@@ -83,25 +88,18 @@ def solution_1(e):
             return node("cos", a) * derivative(a)
         case "cos", a:
             return -1 * node("sin", a) * derivative(a)
+        case "/", a, b:
+            return solution_2(a, b)
     raise ValueError(f"no rule for {e.op}")
 
 
 derivative = cache(solution_1)
 
 
-def with_rule(op, rule):
-    """Our differentiator with another rule for one operation: rule(e, a[, b])."""
-
-    def wrong(e):
-        return rule(e, *e.args) if e.op == op else solution_1(e)
-
-    return wrong
-
-
 def slopes(answer, x):
     """The derivatives of formulas of which each needs one rule more."""
     answer = inspect.unwrap(answer)
-    for formula in (X + 3, X * X, (X + 2) * (X * 3), node("exp", X), node("exp", X * X),
+    for formula in (X + 3, X * X, X * X + X, (X * X + 2) * (X * 3), node("exp", X), node("exp", X * X),
                     node("sin", X), node("sin", X * X), X * node("cos", 2 * X)):  # fmt: skip
         try:
             slope = answer(formula)
@@ -115,74 +113,76 @@ def slopes(answer, x):
 check_1 = Exercise(
     solution_1,
     ask=slopes,
-    at={"x = 0.5,": (0.5,), "x = -1.25,": (-1.25,)},
+    at={"x = 0.75,": (0.75,), "x = -1.25,": (-1.25,)},
     praise="Right: every rule, and the chain through exp and sin.",
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
-    slips={
-        "The derivative of a sum is the sum of the derivatives.": with_rule(
-            "+", lambda e, a, b: derivative(a) * derivative(b)
-        ),
-        "A product is not differentiated factor by factor: one factor moves while the other stays.": (
-            with_rule("*", lambda e, a, b: derivative(a) * derivative(b))
-        ),
-        "Both factors move: this is the term of one of them.": [
-            with_rule("*", lambda e, a, b: derivative(a) * b),
-            with_rule("*", lambda e, a, b: a * derivative(b)),
-        ],
-        "The two terms of a product add.": with_rule(
-            "*", lambda e, a, b: derivative(a) * b + -1 * (a * derivative(b))
-        ),
-        "exp is its own derivative, and its argument moves too: the chain rule has a second factor.": (
-            with_rule("exp", lambda e, a: e)
-        ),
-        "The chain rule multiplies by the derivative of the argument, not by the argument.": [
-            with_rule("exp", lambda e, a: e * a),
-            with_rule("sin", lambda e, a: node("cos", a) * a),
-        ],
-        "The derivative of sin(a) is cos(a), times how fast a moves.": [
-            with_rule("sin", lambda e, a: node("cos", a)),
-            with_rule("sin", lambda e, a: node("cos", X) * derivative(a)),
-            with_rule("sin", lambda e, a: node("cos", derivative(a))),
-        ],
-        "The derivative of the sine is the cosine, without a minus.": with_rule(
-            "sin", lambda e, a: -1 * node("cos", a) * derivative(a)
-        ),
-    },
+    slips="""
+        The derivative of a sum is the sum of the derivatives.
+            derivative(a) + derivative(b) → derivative(a) * derivative(b)
+            derivative(a) + derivative(b) → derivative(a)
+            derivative(a) + derivative(b) → derivative(b)
+            derivative(a) + derivative(b) → node(1)
+        A product is not differentiated factor by factor: one factor moves while the other
+        stays.
+            derivative(a) * b + a * derivative(b) → derivative(a) * derivative(b)
+        Both factors move: this is the term of one of them.
+            derivative(a) * b + a * derivative(b) → derivative(a) * b
+            derivative(a) * b + a * derivative(b) → a * derivative(b)
+        The two terms of a product add.
+            b + a * → b - a *
+        exp is its own derivative, and its argument moves too: the chain rule has a second
+        factor.
+            e * derivative(a) → e
+        That is the rule of a power, where the exponent stands still. Here it moves: exp is its
+        own derivative.
+            e * derivative(a) → a * node("exp", a - 1)
+            e * derivative(a) → a * node("exp", a - 1) * derivative(a)
+        The chain rule multiplies by the derivative of the argument, not by the argument.
+            e * derivative(a) → e * a
+            node("cos", a) * derivative(a) → node("cos", a) * a
+        The derivative of sin(a) is cos(a), times how fast a moves.
+            node("cos", a) * derivative(a) → node("cos", a)
+            node("cos", a) * derivative(a) → node("cos", X) * derivative(a)
+            node("cos", a) * derivative(a) → node("cos", derivative(a))
+        The derivative of the sine is the cosine, without a minus.
+            return node("cos" → return -1 * node("cos"
+    """,
 )
 
-A, B = X * X, X + 3
+A, B = X * X, 3 * X + 1
 
 
 def solution_2(a, b):
     return (derivative(a) * b - a * derivative(b)) / (b * b)
 
 
+def of_quotient(answer, x):
+    try:
+        return value(answer(A, B), x)
+    except RecursionError:
+        raise Hint("You ask `derivative` for the very rule that is missing: write it.") from None
+
+
 check_2 = Exercise(
     solution_2,
-    ask=lambda answer, x: value(answer(A, B), x),
-    at={"x = 0.5, for (x * x) / (x + 3),": (0.5,), "x = 1.5": (1.5,)},
+    ask=of_quotient,
+    at={"x = 0.5, for (x * x) / (3 * x + 1),": (0.5,), "x = 1.5": (1.5,)},
     praise="Right: the quotient rule.",
     otherwise="If y = a/b, then a = y b. Apply the product rule to that, and solve for y'.",
-    slips={
-        "That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b),
-        "A minus, not a plus: as b grows, a/b shrinks.": lambda a, b: (
-            (derivative(a) * b + a * derivative(b)) / (b * b)
-        ),
-        "The sign is wrong: as a grows, so does a/b.": lambda a, b: (
-            (a * derivative(b) - b * derivative(a)) / (b * b)
-        ),
-        "Nearly: the denominator is b squared, b * b.": [
-            lambda a, b: (derivative(a) * b - a * derivative(b)) / b,
-            lambda a, b: derivative(a) * b - a * derivative(b),
-        ],
-        "Python divides first: put brackets around the numerator.": lambda a, b: (
-            derivative(a) * b - a * derivative(b) / (b * b)
-        ),
-        "You ask `derivative` for the very rule that is missing: write it.": lambda a, b: (
-            derivative(a / b)
-        ),
-        OPERATORS: lambda a, b: (derivative(a) * b - a * derivative(b)) / b**2,
-    },
+    slips=edits("""
+        A minus, not a plus: as b grows, a/b shrinks.
+            b - a → b + a
+        The sign is wrong: as a grows, so does a/b.
+            return ( → return -(
+        Nearly: the denominator is b squared, b * b.
+            (b * b) → b
+            / (b * b) →
+        Python divides first: put brackets around the numerator.
+            (deriv → deriv; (b)) → (b)
+        A Node knows + - * / and nothing more: for b² write b * b.
+            (b * b) → b**2
+    """)
+    | {"That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b)},
 )
 
 

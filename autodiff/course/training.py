@@ -3,13 +3,21 @@
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
-from types import SimpleNamespace
-
-import numpy as np
+from typing import NamedTuple
 
 from autodiff import Value, nn, optim
+from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, known, solutions
+from .verdicts import (
+    Exercise,
+    Hint,
+    after_your_guess,
+    edits,
+    empty,
+    guesses,
+    known,
+    solutions,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -28,18 +36,23 @@ class Rule(optim.Optimizer):
         return data - amounts - self.lr * self.weight_decay * data
 
 
+class Place(NamedTuple):
+    x: float
+    y: float
+
+
 def path_of(kind, lr, start):
     """Where an optimiser goes in the valley x²/20 + y², in 12 steps."""
     if not issubclass(kind, Rule):
         raise Hint("Keep the first line: a Rule brings step() and zero_grad().")
     x, y = params = [Value(each) for each in start]
-    optimizer, points = kind(params, lr), []
+    optimizer, path = kind(params, lr), [Place(*start)]
     for _ in range(12):
         optimizer.zero_grad()
         (x**2 / 20 + y**2).backward()
         optimizer.step()
-        points.append([p.data for p in params])
-    yield "x and y, by step", points
+        path.append(Place(x.data, y.data))
+    yield "the path", path
 
 
 class Signed(Rule):
@@ -47,14 +60,6 @@ class Signed(Rule):
         return self.lr * grad / (abs(grad) + 1e-8)
 
 
-def without_memory(move):
-    """A rule that remembers nothing."""
-    return type("Signed", (Rule,), {"change": lambda self, g, state: move(self.lr, g)})
-
-
-NO_RATE = "How long a step is depends on the rate, too: self.lr."
-UPHILL = "Uphill: what you return is subtracted already."
-NO_EPSILON = "A gradient of 0 divides by 0: add ε to what you divide by."
 POINTS = {
     "lr = 0.1:": (0.1, (8.0, 2.0)),
     "a gradient of 0:": (0.5, (8.0, 0.0)),
@@ -69,23 +74,25 @@ check_1 = Exercise(
     close=1e-5,  # with ε, or without
     praise="Right: each coordinate moves by the rate, whatever its slope.",
     otherwise="Each gradient, divided by its own size, is 1 or -1.",
-    slips={
-        "That is SGD: divide by the size.": without_memory(lambda lr, g: lr * g),
-        NO_RATE: without_memory(lambda lr, g: g / (abs(g) + 1e-8)),
-        UPHILL: without_memory(lambda lr, g: -lr * g / (abs(g) + 1e-8)),
-        "The sign is lost: a size is positive, and the gradient stays above it.": without_memory(
-            lambda lr, g: lr * abs(g) / (abs(g) + 1e-8)
-        ),
-        "Each coordinate by *its own* size: abs(grad), entry by entry.": [
-            without_memory(lambda lr, g: lr * g / (g @ g) ** 0.5),
-            without_memory(lambda lr, g: lr * g / abs(g).max()),
-            without_memory(lambda lr, g: lr * g / abs(g).sum()),
-        ],
-        "That divides by the square, so flat directions get the longest steps.": without_memory(
-            lambda lr, g: lr * g / (g * g + 1e-8)
-        ),
-        NO_EPSILON: without_memory(lambda lr, g: lr * g / abs(g)),
-    },
+    slips="""
+        That is SGD: divide by the size.
+            / (abs(grad) + 1e-8) →
+        How long a step is depends on the rate, too: self.lr.
+            self.lr * →
+        Uphill: what you return is subtracted already.
+            return → return -
+        The sign is lost: a size is positive, and the gradient stays above it.
+            * grad → * abs(grad)
+        Each coordinate by *its own* size: abs(grad), entry by entry.
+            abs(grad) + → (grad @ grad) ** 0.5 +
+            abs(grad) + → abs(grad).max() +
+            abs(grad) + → abs(grad).sum() +
+            abs(grad) + → abs(grad).mean() +
+        That divides by the square, so flat directions get the longest steps.
+            abs(grad) + → grad * grad +
+        A gradient of 0 divides by 0: add ε to what you divide by.
+            + 1e-8 →
+    """,
 )
 
 
@@ -95,7 +102,8 @@ class Averaged(Rule):
     def change(self, grad, state):
         state["m"] = 0.9 * state["m"] + 0.1 * grad
         state["s"] = 0.999 * state["s"] + 0.001 * grad**2
-        return self.lr * state["m"] / (state["s"] ** 0.5 + 1e-8)
+        m, s = state["m"], state["s"]
+        return self.lr * m / (s**0.5 + 1e-8)
 
 
 class Adaptive(Rule):
@@ -109,62 +117,38 @@ class Adaptive(Rule):
         return self.lr * m / (s**0.5 + 1e-8)
 
 
-def adam(move, b=0.9, c=0.999, new=(0.1, 0.001), hats=(1, 1), t=lambda t: t, keep="m s", power=2):
-    """Our Adam with another move, other means, another count t, or hats that are off (0).
-
-    keep: what stays in state: the means, their hatted selves ("hats"), or only some.
-    """
-
-    def change(self, g, state):
-        m, s = b * state["m"] + new[0] * g, c * state["s"] + new[1] * abs(g) ** power
-        steps = t(state["steps"])
-        hatted = m / (1 - b**steps) ** hats[0], s / (1 - c**steps) ** hats[1]
-        kept = hatted if keep == "hats" else (m, s)
-        state |= {name: x for name, x in zip("ms", kept) if name in keep or keep == "hats"}
-        return move(self.lr, g, *hatted)
-
-    return type("Adaptive", (Rule,), {"memory": ("m", "s", "steps"), "change": change})
-
-
-def usual(lr, g, m, s):
-    return lr * m / (s**0.5 + 1e-8)
-
-
-def slips_of(hats):
-    """What goes wrong in both of the exercises, with the hats and without them."""
-    return {
-        "That is SGD: it remembers nothing. Keep m and s in state.": adam(
-            lambda lr, g, m, s: lr * g
-        ),
-        "That divides by the size of this one gradient: average first.": without_memory(
-            lambda lr, g: lr * g / (abs(g) + 1e-8)
-        ),
-        "That is momentum: divide by the root of s, too.": [
-            adam(lambda lr, g, m, s: lr * m, new=new, hats=hats) for new in ((1, 0), (0.1, 0))
-        ],
-        "That is RMSprop: move by m, not by g.": adam(
-            lambda lr, g, m, s: usual(lr, g, g, s), hats=hats
-        ),
-        UPHILL: adam(lambda lr, *gms: -usual(lr, *gms), hats=hats),
-        NO_RATE: adam(lambda lr, *gms: usual(1, *gms), hats=hats),
-        "Nothing is remembered: put the new mean back into state.": [
-            adam(usual, hats=hats, keep=keep) for keep in ("", "m", "s")
-        ],
-        "The two β have changed places.": adam(usual, 0.999, 0.9, (0.001, 0.1), hats=hats),
-        "The old mean counts β, the new gradient 1 - β.": [
-            adam(usual, new=(1, 1), hats=hats),
-            adam(usual, 0.1, 0.001, (0.9, 0.999), hats=hats),
-        ],
-        "s is the mean of the squares.": [
-            adam(usual, hats=hats, power=1),
-            adam(lambda lr, g, m, s: lr * m / (abs(m) + 1e-8), hats=hats),
-        ],
-        "Divide by the root of s, not by s.": adam(
-            lambda lr, g, m, s: lr * m / (s + 1e-8), hats=hats
-        ),
-        NO_EPSILON: adam(lambda lr, g, m, s: lr * m / s**0.5, hats=hats),
-    }
-
+MEANS = edits("""
+    That is SGD: it remembers nothing. Keep m and s in state.
+        m / (s**0.5 + 1e-8) → grad
+    That divides by the size of this one gradient: average first.
+        m / (s**0.5 + 1e-8) → grad / (abs(grad) + 1e-8)
+    That is momentum: divide by the root of s, too.
+        / (s**0.5 + 1e-8) →
+        / (s**0.5 + 1e-8) →; 0.1 * grad → grad
+    That is RMSprop: move by m, not by g.
+        lr * m → lr * grad
+    Uphill: what you return is subtracted already.
+        return → return -
+    How long a step is depends on the rate, too: self.lr.
+        self.lr * →
+    Nothing is remembered: put the new mean back into state.
+        0.9 * state["m"] + →; 0.999 * state["s"] + →
+        0.9 * state["m"] + →
+        0.999 * state["s"] + →
+    The two β have changed places.
+        0.9 → 0.999; 0.999 → 0.9; 0.1 → 0.001; 0.001 → 0.1
+    The old mean counts β, the new gradient 1 - β.
+        0.1 * →; 0.001 * →
+        0.9 * → 0.1 *; 0.1 * → 0.9 *; 0.999 * → 0.001 *; 0.001 * → 0.999 *
+        0.9 * → 0.1 *; 0.1 * → 0.9 *
+    s is the mean of the squares.
+        grad**2 → abs(grad)
+        s**0.5 → abs(m)
+    Divide by the root of s, not by s.
+        s**0.5 → s
+    A gradient of 0 divides by 0: add ε to what you divide by.
+        + 1e-8 →
+""")
 
 solution_2 = Averaged
 check_2 = Exercise(
@@ -174,8 +158,8 @@ check_2 = Exercise(
     close=1e-5,  # ε may be added inside or outside the root
     praise="Right: two means that forget, one of gradients and one of their squares.",
     otherwise="First the two means, then the step: factor by factor.",
-    slips=slips_of(hats=(0, 0))
-    | {"Both means are corrected already. Leave that out, and see what it is for.": adam(usual)},
+    slips=MEANS
+    | {"Both means are corrected already. Leave that out, and see what it is for.": Adaptive},
 )
 
 solution_3 = Adaptive
@@ -186,25 +170,23 @@ check_3 = Exercise(
     close=1e-5,
     praise="Right: step for step where the package's Adam goes. You have derived it.",
     otherwise="Exercise 2, with each mean divided by 1 - β**t before it is used.",
-    slips=slips_of(hats=(1, 1))
-    | {
-        "Both means are still too small at first.": adam(usual, hats=(0, 0)),
-        "m is corrected, s is not.": adam(usual, hats=(1, 0)),
-        "s is corrected, m is not.": adam(usual, hats=(0, 1)),
-        "That divides by 1 - β in every step. After t steps it is 1 - β**t.": adam(
-            usual, t=lambda t: 1
-        ),
-        "state keeps the means as they are: correct them only for the step.": adam(
-            usual, keep="hats"
-        ),
-        'state["steps"] is 1 in the first step already.': [
-            adam(usual, t=lambda t: t + 1),
-            adam(usual, t=lambda t: t - 1),
-        ],
-        'state["steps"] is counted for you: yours counts each step twice.': adam(
-            usual, t=lambda t: 2 * t
-        ),
-    },
+    slips=MEANS
+    | edits("""
+        m is corrected, s is not.
+            / (1 - 0.999 ** state["steps"]) →
+        s is corrected, m is not.
+            / (1 - 0.9 ** state["steps"]) →
+        That divides by 1 - β in every step. After t steps it is 1 - β**t.
+            ** state["steps"] →
+        state keeps the means as they are: correct them only for the step.
+            m = state → m = state["m"] = state; s = state → s = state["s"] = state
+        state["steps"] is 1 in the first step already.
+            state["steps"] → (state["steps"] + 1)
+            state["steps"] → (state["steps"] - 1)
+        state["steps"] is counted for you: yours counts each step twice.
+            state["steps"] → (2 * state["steps"])
+    """)
+    | {"Both means are still too small at first.": Averaged},
 )
 
 
@@ -219,7 +201,10 @@ def swept(sweep, scores):
             "The second is a dict with an entry for each rate: its lowest and highest score."
         )
     for lr, pair in ranges.items():
-        yield f"the range at rate {lr}", pair
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise Hint(f"The range at rate {lr} is a pair, (low, high): found {kind_of(pair)}.")
+        yield f"the lowest score at rate {lr}", pair[0]
+        yield f"the highest score at rate {lr}", pair[1]
     yield "the best rate", best
 
 
@@ -229,46 +214,32 @@ def solution_4(score, rates, seeds):
     return best, {lr: (min(row), max(row)) for lr, row in scores.items()}
 
 
-def chosen_by(key, seeds=lambda seeds: seeds):
-    """A sweep that chooses by something else, or from other seeds."""
-
-    def sweep(score, rates, all_seeds):
-        rows = {lr: [score(lr, seed) for seed in seeds(all_seeds)] for lr in rates}
-        best = max(rates, key=lambda lr: key(rows[lr]))
-        return best, {lr: (min(row), max(row)) for lr, row in rows.items()}
-
-    return sweep
-
-
 check_4 = Exercise(
     solution_4,
     ask=swept,
-    at=[
-        ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
-        ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
-        ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
-    ],
+    at={
+        "three rates,": ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
+        "two rates,": ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
+        "two others,": ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
+    },
     praise="Right: the range at every rate, and the rate whose mean is highest.",
     otherwise="Ask for a score for each rate and seed; then compare the means.",
-    slips={
-        "That is the rate of the luckiest seed. Compare the means.": chosen_by(max),
-        "That is the rate whose worst seed is best. Compare the means.": chosen_by(min),
-        "That is the rate with the best median. Compare the means.": chosen_by(
-            lambda row: sorted(row)[1]
-        ),
-        "That is the worst rate: a score is a share of right answers, so more is better.": chosen_by(
-            lambda row: -sum(row)
-        ),
-        "One seed ranks nothing: ask for all of them.": chosen_by(sum, lambda seeds: seeds[:1]),
-        "A range begins with the lowest score.": lambda *given: (
-            solution_4(*given)[0],
-            {lr: pair[::-1] for lr, pair in solution_4(*given)[1].items()},
-        ),
-        "That is the best mean. Return the rate that has it.": lambda score, rates, seeds: (
-            max(sum(score(lr, seed) for seed in seeds) / len(seeds) for lr in rates),
-            solution_4(score, rates, seeds)[1],
-        ),
-    },
+    slips="""
+        That is the rate of the luckiest seed. Compare the means.
+            sum(scores → max(scores
+        That is the rate whose worst seed is best. Compare the means.
+            sum(scores → min(scores
+        That is the rate with the best median. Compare the means.
+            sum(scores[lr]) → sorted(scores[lr])[1]
+        That is the worst rate: a score is a share of right answers, so more is better.
+            max(rates → min(rates
+        One seed ranks nothing: ask for all of them.
+            in seeds → in seeds[:1]
+        A range begins with the lowest score.
+            min(row), max(row) → max(row), min(row)
+        That is the best mean. Return the rate that has it.
+            return best → return sum(scores[best]) / 3
+    """,
 )
 
 
@@ -335,92 +306,67 @@ check_5 = Exercise(
     ],
     praise=over_seeds,
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
-    slips={
-        "It stops an epoch too late.": lambda m, b, p: solution_5(m, b, p + 1),
-        "It stops too soon: wait for as many epochs as patience says.": [
-            lambda m, b, p: solution_5(m, b, p - 1),
-            lambda m, b, p: solution_5(m, b, 1),
-        ],
-        "It never stops: say True in the end.": lambda m, b, p: solution_5(m, b, 99),
-        "best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes another.": (
-            lambda m, b, p: solution_5(m, {}, p)
-        ),
-        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": (
-            risen
-        ),
-        "best holds the newest parameters: update it at a new lowest loss only.": (
-            lambda m, b, p: (
-                lambda history: b.update(m.state_dict()) or solution_5(m, {}, p)(history)
-            )
-        ),
-        "That is the training loss, which goes on falling. Look at the other.": (
-            lambda m, b, p: (
-                lambda history: solution_5(m, b, p)(SimpleNamespace(validation=history.losses))
-            )
-        ),
+    slips=edits("""
+        It stops an epoch too late.
+            >= patience → > patience
+        It stops too soon: wait for as many epochs as patience says.
+            >= patience → > patience - 2
+            >= patience → >= 1
+        It never stops: say True in the end.
+            waited >= patience → False
+        best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes
+        another.
+            best.update(model.state_dict()) → best = model.state_dict()
+        best holds the newest parameters: update it at a new lowest loss only.
+            waited == 0 → True
+        That is the training loss, which goes on falling. Look at the other.
+            .validation → .losses
+    """)
+    | {
+        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": risen
     },
 )
 
 
-predict = guesses(
-    {
-        100: "Right: every one, though there is nothing to understand.",
-        (5, 20): "So many would be right by chance. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Open the box.",
-    },
-    {
-        (-1.53, -1.5): "Right: to the other side, half as far again. It will never settle.",
-        (1.5, 1.53): "Right: half as far again. (And on the other side: the factor has a minus.)",
-        (2.5, 2.53): "That is what the step subtracts. What is left of a distance of 1?",
-        ...: "From a distance of 1, how far does a step move, and where does it land?",
-    },
-    {
-        (0.2375, 0.2385): "Right: 2 / λ. A little more, and it flies off.",
-        (0.118, 0.12): "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.",
-        (3.3, 3.4): "That is the limit of the flat direction. The steep one breaks first.",
-        (0, 0.2375): "That does not diverge yet. For which lr is 1 - lr λ = -1?",
-        ...: "That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?",
-    },
-    {
-        (0.8, 0.9): "Right, or nearly. Drag, and see.",
-        (0, 0.8): "That forgets too soon to get far along the flat direction. Drag, and see.",
-        (0.9, 1): "That remembers so long that it swings to and fro. Drag, and see.",
-        ...: "β is a share of what is remembered: between 0 and 1.",
-    },
-    {
-        0.3: "Right: as long as the first. It cannot settle.",
-        0: "It would have to stop for that. How long is each step?",
-        ...: "Each gradient is divided by its size: what is left?",
-    },
-    {
-        (0.63, 0.634): "Right: 0.1 / √0.001 is 3.16.",
-        0.2: "That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.",
-        (3.15, 3.17): "That many times the rate, which is 0.2.",
-        ...: "In the first step m is 0.1 g and s is 0.001 g². What is m / √s?",
-    },
-    {
-        (-3, 5): "Right, or nearly: it is about a draw. Open the box.",
-        ...: "That is too much, if each has its best rate. Open the box.",
-    },
-    {
-        (95, 99): "Right, or nearly.",
-        100: "Nobody reads them all. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "It has seen 1,200 others. Open the box.",
-    },
-    {
-        (78, 88): "Right, or nearly. Open the box.",
-        (94, 100): "As on the 60 that it knows by heart? Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Open the box.",
-    },
-    {
-        (68, 90): "Right, or nearly. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        (90, 100): "So much it cannot undo: the labels are still wrong. Open the box.",
-        ...: "Open the box.",
-    },
-)
+predict = guesses("""
+    1. 100: Right: every one, though there is nothing to understand.
+       5 to 20: So many would be right by chance. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+    2. -1.53 to -1.5: Right: to the other side, half as far again. It will never settle.
+       1.5 to 1.53: Right: half as far again. (And on the other side: the factor has a minus.)
+       2.5 to 2.53: That is what the step subtracts. What is left of a distance of 1?
+       else: From a distance of 1, how far does a step move, and where does it land?
+    3. 0.2375 to 0.2385: Right: 2 / λ. A little more, and it flies off.
+       0.118 to 0.12: With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.
+       3.3 to 3.4: That is the limit of the flat direction. The steep one breaks first.
+       0 to 0.2375: That does not diverge yet. For which lr is 1 - lr λ = -1?
+       else: That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?
+    4. 0.8 to 0.9: Right, or nearly. Drag, and see.
+       0 to 0.8: That forgets too soon to get far along the flat direction. Drag, and see.
+       0.9 to 1: That remembers so long that it swings to and fro. Drag, and see.
+       else: β is a share of what is remembered: between 0 and 1.
+    5. 0.3: Right: as long as the first. It cannot settle.
+       0: It would have to stop for that. How long is each step?
+       else: Each gradient is divided by its size: what is left?
+    6. 0.63 to 0.634: Right: 0.1 / √0.001 is 3.16.
+       0.2: That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.
+       3.15 to 3.17: That many times the rate, which is 0.2.
+       else: In the first step m is 0.1 g and s is 0.001 g². What is m / √s?
+    7. -3 to 5: Right, or nearly: it is about a draw. Open the box.
+       else: That is too much, if each has its best rate. Open the box.
+    8. 0 to 0.01: Right, or nearly. Open the box.
+       0.5 to 0.75: So does SGD. But what becomes of a tiny gradient, divided by its size?
+       else: What becomes of a tiny gradient, divided by its size? Open the box.
+    9. 95 to 99: Right, or nearly.
+       100: Nobody reads them all. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+       else: It has seen 1,200 others. Open the box.
+    10. 78 to 88: Right, or nearly. Open the box.
+       94 to 100: As on the 60 that it knows by heart? Open the box.
+       0 to 1: In percent, please: 50 for one half.
+    11. 68 to 90: Right, or nearly. Open the box.
+       90 to 100: So much it cannot undo: the labels are still wrong. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+""")
 
 solution = solutions(globals())

@@ -9,8 +9,8 @@ from numpy.linalg import inv, norm
 
 from autodiff import Matrix, Vector
 
-from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, guesses, outside, solutions
+from .reverse_mode import SUNFLOWER, result_and_messages
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, solutions
 
 
 def drawn(*points):
@@ -53,7 +53,13 @@ check_1 = of_rule(
     slips={
         "{part}: over which index do you add? Transpose a factor.": either(lambda a, b, g: g @ b),
         "{part}: the other way round. Do the shapes fit?": either(lambda a, b, g: b.T @ g),
-        "{part}: where is grad? Each message has it as a factor.": either(lambda a, b, g: b.T),
+        "{part}: where is grad? Each message has it as a factor.": [
+            *either(lambda a, b, g: b.T),
+            *either(lambda a, b, g: b),
+        ],
+        "{part}: only the sign is wrong. Nothing is subtracted here.": either(
+            lambda a, b, g: -g @ b.T
+        ),
         "{part}: that is the message for the other factor.": either(lambda a, b, g: a.T @ g),
         "{part}: `*` goes entry by entry, `@` adds up.": either(lambda a, b, g: g * b.T),
     },
@@ -75,8 +81,16 @@ def of_misfit(answer, a, x, b):
 
 
 def misfit(message, times=1):
-    """The gradients, if this function of r = A x - b (b so many times) were the message to it."""
-    return lambda a, x, b: (np.outer(u := message(a @ x - times * b), x), a.T @ u)
+    """The gradients, if this function of r = A x - b (b so many times) were the message to it: both
+    of them, or one beside the right other one."""
+
+    def wrong(a, x, b):
+        u = message(a @ x - times * b)
+        return np.outer(u, x), a.T @ u
+
+    yield wrong
+    yield lambda *given: (wrong(*given)[0], solution_2(*given)[1])
+    yield lambda *given: (solution_2(*given)[0], wrong(*given)[1])
 
 
 def solution_2(a, x, b):
@@ -93,12 +107,24 @@ check_2 = Exercise(
     | {"A x ≈ b, where no difference quotient is exact,": NEAR},
     praise="Right: the norm sends r/‖r‖ to A x, and your rule passes it on, with x for B.",
     otherwise="What does the norm send to r = A x - b? And what does the product make of it?",
-    slips={
-        "That is for half the norm squared.": misfit(lambda r: r),
-        "That is for the norm squared. How does the root change it?": misfit(lambda r: 2 * r),
-        "The sign is wrong: r is A x - b.": misfit(lambda r: -r / norm(r)),
-        "Where is b? The norm is that of A x - b.": misfit(lambda r: r / norm(r), times=0),
-        "Divide by the norm alone: it is no mean.": misfit(lambda r: r / norm(r) / len(r)),
+    slips=edits("""
+        Your rule sends Aᵀ times what arrives: A has to be transposed.
+            a.T @ u → a @ u
+        x has one axis, so x.T is x itself. All products of an entry of u and one of x:
+        np.outer(u, x).
+            np.outer(u, x) → u @ x.T
+            np.outer(u, x) → u * x
+    """)
+    | {
+        "That is for half the norm squared.": [*misfit(lambda r: r)],
+        "That is for the norm squared. How does the root change it?": [*misfit(lambda r: 2 * r)],
+        "The sign is wrong: r is A x - b.": [*misfit(lambda r: -r / norm(r))],
+        "Where is b? The norm is that of A x - b.": [*misfit(lambda r: r / norm(r), times=0)],
+        "Divide by the norm alone: it is no mean.": [*misfit(lambda r: r / norm(r) / len(r))],
+        "A factor of 2 is off: the root brings 1/2, and each square brings 2.": [
+            *misfit(lambda r: r / (2 * norm(r))),
+            *misfit(lambda r: 2 * r / norm(r)),
+        ],
     },
 )
 
@@ -141,14 +167,68 @@ check_4 = of_rule(
     },
 )
 
-predict = guesses(
-    {4: "Right: a row of C. Point at it.", ...: "It meets all of a row of B. Where in C?"},
-    {66: "Right: 3 · 11 + 1 · 33.", ...: "Each entry that moves: its G, times how far. Add up."},
-    {2: "Right: one from each row of M.", ...: "Which rows of M multiply it?"},
-    {8192: "Right: eight times the edges.", ...: "n² dots. How many parents has each?"},
-    {6: "Right: 14 from c, -8 from d.", ...: "What do c and d get? What do both send to a?"},
-    {0.6: "Right: 3/5.", ...: "The norm is the root of 3² + 4². What is its slope?"},
+times, heights = np.hsplit(np.array(SUNFLOWER), 2)  # two columns
+matmul, add_bias = solution_1, solution_3  # the names that solution_5 uses
+
+
+def of_network(answer, *parameters):
+    found = answer(*parameters)
+    if not isinstance(found, (tuple, list)) or len(found) != 4:
+        raise Hint("Return four gradients: for W, b, V and d.")
+    for name, gradient in zip("dVbW", found[::-1]):
+        yield f"the gradient of {name}", gradient
+
+
+def solution_5(W, b, V, d):
+    p, back_1 = matmul(times, W)
+    q, back_2 = add_bias(p, b)
+    h = np.tanh(q)
+    r, back_3 = matmul(h, V)
+    y, back_4 = add_bias(r, d)
+    r_bar, d_bar = back_4(2 * (y - heights))
+    h_bar, V_bar = back_3(r_bar)
+    p_bar, b_bar = back_2(h_bar * (1 - h**2))
+    _, W_bar = back_1(p_bar)
+    return W_bar, b_bar, V_bar, d_bar
+
+
+check_5 = Exercise(
+    solution_5,
+    ask=of_network,
+    at=drawn(((1, 3), (3,), (3, 1), (1,)), ((1, 2), (2,), (2, 1), (1,))),
+    praise="Right: four closures, the last one first, and two lines of calculus between them.",
+    otherwise="Walk back from the loss. Which closure comes next, and what has arrived at its result?",
+    slips="""
+        The derivative of a square is twice what is squared.
+            2 * (y - heights) → y - heights
+        The sign: the loss grows with y where y is above the heights.
+            y - heights → heights - y
+        Between q and h stands the tanh: what arrives goes on times 1 - h².
+            * (1 - h**2) →
+            1 - h**2 → 1 - q**2
+        A closure returns its messages in the order of the arguments.
+            h_bar, V_bar = → V_bar, h_bar =
+            r_bar, d_bar = → d_bar, r_bar =
+            _, W_bar = → W_bar, _ =
+            p_bar, b_bar = → b_bar, p_bar =
+    """,
+    rests_on={"matmul": check_1, "add_bias": check_3},
 )
+
+predict = guesses("""
+    1. 4: Right: a row of C. Point at it.
+       else: It meets all of a row of B. Where in C?
+    2. 66: Right: 3 · 11 + 1 · 33.
+       else: Each entry that moves: its G, times how far. Add up.
+    3. 2: Right: one from each row of M.
+       else: Which rows of M multiply it?
+    4. 8192: Right: eight times the edges.
+       else: n² dots. How many parents has each?
+    5. 6: Right: 14 from c, -8 from d.
+       else: What do c and d get? What do both send to a?
+    6. 0.6: Right: 3/5.
+       else: The norm is the root of 3² + 4². What is its slope?
+""")
 
 
 def corner(a: Any, b: Any, gradient: Any = None) -> Any:

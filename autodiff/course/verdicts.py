@@ -1,16 +1,20 @@
 """An exercise, and its verdict on an answer: praise, the hint of a slip, or what differs.
 
-A slip is a wrong program and what to say to everybody whose program does the same.
+A slip is a wrong program and what to say to everybody whose program does the same. Mostly it is our
+answer with something else in one place, an Edit.
 
     >>> def double(x):
     ...     return 2 * x
     >>> check = Exercise(double, at=[(3,), (4,)], praise="Right.", slips={
     ...     "That is the square.": lambda x: x * x,
+    ...     "Twice, not three times.": Edit("2", "3"),
     ... })
     >>> check(lambda x: x + x)
     ✓ Right.
     >>> check(lambda x: x**2)
     ✗ That is the square.
+    >>> check(lambda x: x + 2 * x)
+    ✗ Twice, not three times.
     >>> check(lambda x: x - 1)
     ✗ At x = 3 the result should be 6, not 2.
 """
@@ -20,16 +24,17 @@ import inspect
 import json
 import math
 import os
+import re
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dis import get_instructions
-from functools import cache, wraps
+from functools import cache, cached_property, wraps
 from html import escape
 from itertools import count, islice, zip_longest
 from pathlib import Path
-from textwrap import fill
+from textwrap import dedent, fill
 from types import GeneratorType
 from typing import Any, NamedTuple
 
@@ -53,17 +58,44 @@ class Verdict(NamedTuple):
     hint: str = ""  # as the exercise states it
 
 
-class Called(NamedTuple):
-    """A function that says how to call it where it stands alone in a cell."""
+class Edit:
+    """A slip by its text: our answer with something else in one place, or in several.
 
-    function: Callable[..., None]
-    example: str
+    Args:
+        texts: what stands there and what stands there instead, place by place.
+    """
 
-    def __call__(self, *args: Any) -> None:
-        self.function(*args)
+    def __init__(self, *texts: str) -> None:
+        self.instead = dict(zip(texts[::2], texts[1::2]))
 
-    def __repr__(self) -> str:
-        return f"Call it: {self.example}."
+    def program(self, answer: Any) -> Any:
+        """What somebody wrote who wrote this; it sees the names that our answer sees."""
+        source, made = inspect.getsource(answer), dict[str, Any]()
+        if missing := [old for old in self.instead if old not in source]:
+            raise ValueError(f"{answer.__name__} has no {missing[0]!r}")
+        places = re.compile("|".join(map(re.escape, self.instead)))
+        source = places.sub(lambda place: self.instead[place[0]], source)
+        exec(source, vars(sys.modules[answer.__module__]), made)
+        return made[answer.__name__]
+
+
+def edits(text: str) -> dict[str, list[Edit]]:
+    """Slips as a text: what to say, and under it what stands there instead, slip by slip.
+
+    Twice, not three times.
+        2 → 3
+        2 → 4; x → x - 1
+    """
+    found: dict[str, list[Edit]] = {}
+    hint = ""
+    for line in dedent(text).strip().splitlines():
+        if line.startswith(" "):
+            places = [place.split("→") for place in line.split(";")]
+            slip = Edit(*[part.strip() for place in places for part in place])
+            found.setdefault(hint, []).append(slip)
+        else:  # a hint may go on in the next line
+            hint = line if hint in found else f"{hint} {line}".strip()
+    return found
 
 
 class Exercise:
@@ -72,8 +104,8 @@ class Exercise:
     Args:
         solution: our answer; its results are the right ones.
         praise: what to say to a right answer; or a function of the answer that returns it.
-        slips: wrong answers by their hints, one or a list. A hint may name the {part} and the input
-            {at} which it shows, what is {found} there and {expected}.
+        slips: a text of Edits, see `edits`; or wrong answers by their hints, one or a list. A hint may
+            name the {part} and the input {at} which it shows, what is {found} there and {expected}.
         at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
             generator of several, in the order of judging, each as (its name, what it is). May raise
@@ -91,7 +123,7 @@ class Exercise:
         solution: Any,
         *,
         praise: str | Callable[[Any], str],
-        slips: Mapping[str, Any],
+        slips: str | Mapping[str, Any],
         at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
         ask: Callable[..., Any] | None = None,
         otherwise: str | Callable[[str, Any], str] = "",
@@ -102,7 +134,8 @@ class Exercise:
         self.solution, self.praise, self.close = solution, praise, close
         self.rests_on, self.ours = rests_on or {}, ours or solution
         self.theirs: Any = None  # the reader's right answer, once it goes on with that
-        self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
+        slips = edits(slips) if isinstance(slips, str) else slips
+        self.wrong = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
         self.place = "", ""  # its lesson and number, which `solutions` knows
@@ -113,6 +146,15 @@ class Exercise:
             pairs = [(zip(names[ask is not None :], point), point) for point in at]
             at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
+
+    @cached_property
+    def slips(self) -> dict[str, list[Any]]:
+        """The wrong answers by their hints, as programs: made when the first one is asked for."""
+
+        def program(slip: Any) -> Any:
+            return slip.program(self.solution) if isinstance(slip, Edit) else slip
+
+        return {hint: list(map(program, slips)) for hint, slips in self.wrong.items()}
 
     def __call__(self, answer: Any) -> None:
         self.said(answer)
@@ -133,10 +175,6 @@ class Exercise:
         print(f"{begin}we go on with {'yours' if right else 'ours'}.")
         self.theirs = answer if right else None
         return self.theirs or self.ours
-
-    def __repr__(self) -> str:
-        name = f"check_{self.place[1]}" if self.place[1] else "check"
-        return f"Call it: {name}(your_answer) says whether your answer is right."
 
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
@@ -215,6 +253,8 @@ class Exercise:
             pairs = zip_longest(parts(label), self._parts(slip, point), fillvalue=("", ...))
             for (name, found), (other, known) in pairs:
                 unknown = name != last and (found is ... or known is ...)
+                if name == ERROR == other:  # the sizes that it names may differ
+                    found, known = (re.sub(r"\d", "", str(text)) for text in (found, known))
                 if not unknown and not (name == other and same(found, known, self.close)):
                     return False
                 if name == last:
@@ -276,6 +316,8 @@ def plain(x: Any) -> Any:
 
     A named tuple is no array: it keeps its kind.
     """
+    if type(x) is float:  # quick, since arrays have thousands
+        return x
     x = x.tolist() if hasattr(x, "tolist") else x
     if isinstance(x, (list, tuple)):
         return getattr(x, "_make", list)(map(plain, x))
@@ -353,19 +395,6 @@ def number(answer: Any) -> float:
     raise Hint(f"Expected one number, found {kind_of(answer)}.")
 
 
-def pair(**meanings: str) -> Callable[[Any], Any]:
-    """An `ask` for two numbers, each by its name with what it means."""
-
-    def ask(answer: Any) -> Iterator[tuple[str, Any]]:
-        entries = plain(answer) if empty(answer) is False else answer
-        if not isinstance(entries, (list, tuple)) or len(entries) != 2:
-            raise Hint(f"Expected two numbers: ({', '.join(meanings.values())}).")
-        for name, entry in zip(meanings, entries):
-            yield name, entry if empty(entry) else number(entry)
-
-    return ask
-
-
 def known(answer: Any) -> Mapping[str, Any]:
     """The names that stand around a function or a class: those of the reader's notebook."""
     if inspect.isclass(answer):
@@ -387,7 +416,7 @@ def outside(answer: Any) -> list[Any]:
     return found
 
 
-def solutions(module: Mapping[str, Any]) -> Called:
+def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     """The function that displays the code of `solution_<number>`; each check learns its place."""
     for name, check in module.items():
         if isinstance(check, Exercise):
@@ -404,21 +433,41 @@ def solutions(module: Mapping[str, Any]) -> Called:
             return
         display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
 
-    return Called(solution, "solution(1) shows our answer to exercise 1")
+    return solution
 
 
-def guesses(*tables: Mapping[Any, str]) -> Called:
+def guesses(*given: Any) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
-    A table is texts by numbers, or by the two ends of a range; `...` is any other number. What is said to
-    a right guess begins with "Right".
+    Args:
+        given: the tables as a text, or each as a dict: what is said to a number, to a range, and to
+            anything else (a table without that says to open the box). What is said to a right guess
+            begins with "Right".
+
+        1. 3: Right: three.
+           4 to 9.5: Too many.
+           else: Count them.
     """
+    tables = tables_of(given[0]) if isinstance(given[0], str) else list(given)
 
     def predict(which: int, guess: Any) -> None:
         text = answered(tables[which - 1], guess)
         print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
-    return Called(predict, "predict(1, your_guess) says whether your first guess is right")
+    return predict
+
+
+def tables_of(text: str) -> list[dict[Any, str]]:
+    """The tables of a text: by a number, the two ends of a range, or `...`."""
+    found = list[dict[Any, str]]()
+    for line in text.strip().splitlines():
+        place, said = line.strip().split(": ", 1)
+        first, _, place = place.rpartition(". ")
+        if first:
+            found.append({})
+        ends = [... if end == "else" else json.loads(end) for end in place.split(" to ")]
+        found[-1][tuple(ends) if ends[1:] else ends[0]] = said
+    return found
 
 
 def answered(table: Mapping[Any, str], guess: Any) -> str:
@@ -432,7 +481,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
         low, high = key if isinstance(key, tuple) else (key, key)
         if low is not ... and low <= found <= high:
             return text
-    return table[...]
+    return table.get(..., "Open the box.")
 
 
 @contextmanager
@@ -443,7 +492,7 @@ def after_your_guess(title: str = "After your guess: the answer") -> Iterator[No
 
     with capture_output() as seen:
         yield
-    style = "font-family: monospace"  # an exported page has another for <pre>
+    style = "font-family: monospace; white-space: pre; overflow-x: auto"  # also on a phone
     boxed = [f'<pre style="{style}">{escape(seen.stdout)}</pre>', *map(in_html, seen.outputs)]
     page = f"<details><summary>{title}</summary>{''.join(boxed)}</details>"
     display({"text/html": page, "text/plain": seen.stdout}, raw=True)

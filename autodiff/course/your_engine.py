@@ -5,6 +5,7 @@
 the check finds its `Value` right, the cell becomes my_engine.py beside the notebook.
 """
 
+import gc
 import sys
 from functools import reduce
 from importlib import invalidate_caches
@@ -107,7 +108,9 @@ def same(found, right):
 
 
 def shown(x):
-    return f"{x:.6g}" if isinstance(x, (int, float)) else f"{x!r:.40}"
+    if isinstance(x, (int, float)):
+        return f"{x:.6g}"
+    return "None" if x is None else kind_of(x)
 
 
 def tried(text, work, hint="", calls=20_000):
@@ -135,6 +138,7 @@ def numbers(Value):
         x, y = map(Value, data)
         result = tried(where, lambda: formula(x, y), hint)
         if not isinstance(result, Value):
+            hint = "Is a `return` missing?" if result is None else hint
             raise Hint(f"{where} gives {shown(result)}, which is no Value. {hint}")
         if (x.data, y.data) != data or result is x or result is y:
             raise Hint(f"{text} has changed x or y: a result is a new Value.")
@@ -240,7 +244,9 @@ def examined(path):
         )
     x = tried("Value(3.0)", lambda: Value(3.0))
     for name, start in (("data", 3.0), ("grad", 0.0)):
-        if not same(found := getattr(x, name, ...), start):
+        if not hasattr(x, name):
+            raise Hint(f"After x = Value(3.0), x has no `{name}`.")
+        if not same(found := getattr(x, name), start):
             raise Hint(f"After x = Value(3.0), x.{name} is {start:g}: yours is {shown(found)}.")
     if not callable(getattr(x, "backward", None)):
         raise Hint("Your Value has no method `backward`.")
@@ -306,6 +312,7 @@ def your_engine():
         if right:
             lines = long(FILE.read_text("utf-8"))
             print(f"This notebook runs on your engine: {FILE}, {lines} lines.")
+            gc.freeze()  # his nodes may hold each other: they are looked for, but not in all the libraries
             return imported(FILE)
         why = f", until yours is right: {text}"
     print(wrapped(f"This notebook runs on our engine{why}"))

@@ -1,4 +1,4 @@
-"""Error messages: what was found, what was expected, what to do; and what Ctrl-C leaves.
+"""Error messages: what was found, what was expected, what to do.
 
 With `tiny.py`, `math.sqrt(x)` is a TypeError that does not say what to write instead.
 """

@@ -94,6 +94,7 @@ class Compiled:
         self.program = expression.compile(recording.leaves, parameters, xp=xp, batch=True)
         self.run: Runner = self.program.runner()
         self.place: Put = numpy.asfortranarray  # each column in one piece, as the program reads
+        self.columns = numpy.concatenate
         if xp is not numpy:
             self.place, self.run = in_jax(self.run)
         self.all_rows = self.place(self.table)
@@ -105,12 +106,12 @@ class Compiled:
 
         factors: for Dropout, in columns, shape (leaves, samples); none: new ones are drawn.
         """
-        import numpy
-
-        rows = self.table if len(batch) == len(self.table) else self.table.take(batch, axis=0)
-        if masks := self.recording.masks:
-            rows = numpy.concatenate([rows.T, *(factors or drawn(masks, len(rows)))]).T
-        placed = self.all_rows if rows is self.table else self.place(rows)
+        table, masks, placed = self.table, self.recording.masks, self.all_rows
+        if masks or len(batch) < len(table):
+            rows = table if len(batch) == len(table) else table.take(batch, axis=0)
+            if masks:
+                rows = self.columns([rows.T, *(factors or drawn(masks, len(rows)))]).T
+            placed = self.place(rows)
         try:
             losses, gradients = self.run(placed, now.p)
         except FloatingPointError:

@@ -194,7 +194,7 @@ def _mean_loss(evaluate: Evaluator, epoch: int, batches: Iterable[Batch]) -> flo
         raise FloatingPointError(
             f"{subject} (a smaller learning rate may help): {error}"
         ) from error
-    if evaluate.training and not gradients.any():
+    if evaluate.training and not numpy.count_nonzero(gradients):
         in_mode(False, evaluate.walk.check_trains, state.now.trained)
     return total / len(samples)
 

@@ -33,7 +33,7 @@ LARGEST = 60  # boxes
 # 12 for 4), parser (jsep reads no 3x, math.js no |x|, in 650), charts (uPlot's 51 draw pixels).
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "camera", "words", "proof", "descend",
-         "image", "share", "live")  # fmt: skip
+         "image", "share", "live", "alone")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
 
 
@@ -267,13 +267,13 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
     return f"({', '.join(names)}) => {body}"
 
 
-def all_rules() -> list[str]:
-    """The rules of all operations; of those that take a row, for up to eight numbers."""
+def all_rules(*without: Operation) -> list[str]:
+    """The rules of all operations but some; of those that take a row, for up to eight numbers."""
     found = []
     for x in ops.LISTED:
         step, inputs = x.rows or 1, getfullargspec(x.rule)
         counts = range(step, 8 * step + 1, step) if inputs.varargs else [len(inputs.args)]
-        found += [printed(x, count) for count in counts if x is not ops.largest]
+        found += [printed(x, count) for count in counts if x not in (ops.largest, *without)]
     return found
 
 

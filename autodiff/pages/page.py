@@ -42,10 +42,11 @@ addEventListener("message", ({ data, source }) => {
 })()</script>"""
 STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
-    "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
+    "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "samples",
+                 "pulls", "hand", "training", "begin"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
     "map": ("numbers", "dom", "charts", "plots", "frame", "image", "map", "balls", "descent"),
-}
+}  # fmt: skip
 LESSON = "numbers", "dom", "frame"
 COURSE = "autodiff.course"
 
@@ -101,8 +102,9 @@ class Page:
 
 def assembled(title: str, script: str, *styles: str) -> str:
     """The text of a page; styles: texts of style sheets."""
-    held = {"title": html.escape(title), "style": "\n".join(styles), "script": script}
-    return Template(read("page.html")).substitute(held)
+    link = f' href="{html.escape(address)}"' if (address := project()) else ""
+    held = {"title": html.escape(title), "style": "\n</style>\n<style>\n".join(styles)}
+    return Template(read("page.html")).substitute(held, script=script, link=link)
 
 
 def read(name: str, package: str = "autodiff.pages") -> str:
@@ -111,14 +113,17 @@ def read(name: str, package: str = "autodiff.pages") -> str:
     return re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
-def home() -> str | None:
-    """The published page on which a formula is typed, if the project has an address."""
+def project() -> str | None:
+    """The address of the project, if it has one."""
     with suppress(PackageNotFoundError):  # run from a folder
         urls = metadata("scalar-autodiff").get_all("Project-URL", [])
-        named = dict(url.split(", ", 1) for url in urls)
-        if address := named.get("Homepage"):
-            return f"{address.rstrip('/')}/notebooks/graph.html"
+        return dict(url.split(", ", 1) for url in urls).get("Homepage")
     return None
+
+
+def home() -> str | None:
+    """The published page on which a formula is typed, if the project has an address."""
+    return f"{address.rstrip('/')}/notebooks/graph.html" if (address := project()) else None
 
 
 def as_json(data: Any) -> str:
@@ -129,7 +134,8 @@ def as_json(data: Any) -> str:
 def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") -> Page:
     """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const programs = {{\n{programs}\n}};", *(read(f"{x}.js") for x in PARTS[kind])]
-    return _of_data(data, script, read("learning.css"), still)
+    styles = ["learning.css"] if kind == "training" else ["descent.css", "learning.css"]
+    return _of_data(data, script, "\n".join(map(read, styles)), still)
 
 
 def lesson(

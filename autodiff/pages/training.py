@@ -49,10 +49,11 @@ def show_training(
 
     Run, step, start again, drag the learning rate until it diverges, drag data points. One input
     shows a curve, two a surface or boundary, more what the model says of each sample. Layers of a
-    `Sequential` of `Linear` are drawn as small pictures, with their weights as lines; with four
-    parameters or fewer each has a slider, and an arrow as long as its derivative. The page runs
-    the programs that the compiler prints from your model, loss and optimiser, and takes the steps
-    that `fit` takes; it starts from the parameters of now, and changes nothing in Python.
+    `Sequential` of `Linear` are drawn as small pictures, with their weights as lines: touch one,
+    and each sample shows which way it pulls that weight. With four parameters or fewer each has a
+    slider, and an arrow as long as its derivative. The page runs the programs that the compiler
+    prints from your model, loss and optimiser, and takes the steps that `fit` takes; it starts from
+    the parameters of now, and changes nothing in Python.
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
     validation: inputs and targets that no step sees. Their mean loss stands beside that of
@@ -103,6 +104,17 @@ def show_training(
     return learning("training", data, recorded.programs, copy_context().run(recorded.still))
 
 
+def printed_move(optimizer: Optimizer, parameters: Sequence[Value] = ()) -> str:
+    """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
+    moving = copy.copy(optimizer)
+    given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
+    after = dict(zip(moving.memory, state))
+    p.grad = grad
+    vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
+    moved = Watch([*given, *parameters]).run(moving.moved, p, grad, after)
+    return Expression([moved, *after.values()]).javascript(given, [])
+
+
 class _Recorded:
     """The programs of a training, and what the page has to know about them.
 
@@ -145,22 +157,12 @@ class _Recorded:
         texts = {
             "sample": self.sample.javascript(self.leaves, trained),
             "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
-            "move": self._move(),
+            "move": printed_move(optimizer, trained),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
         self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
         named = [re.sub(r"\s*\(.*", "", name) for name in self.axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *zip(trained, self.names)])
-
-    def _move(self) -> str:
-        """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
-        moving = copy.copy(self.optimizer)
-        given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
-        after = dict(zip(moving.memory, state))
-        p.grad = grad
-        vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
-        moved = Watch([*given, *self.parameters]).run(moving.moved, p, grad, after)
-        return Expression([moved, *after.values()]).javascript(given, [])
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
@@ -270,6 +272,7 @@ def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], 
                 "name": f"{len(h)} {name if name.isidentifier() else 'neurons'}",
                 "act": acts.index(act) if act else None,
                 "weights": [[index[w] for w in row] for row in linear.weight],
+                "biases": [index.get(b) for b in linear.bias or [None] * len(h)],
             })  # fmt: skip
         few = sum(map(len, results)) <= MOST_NEURONS
         if layers and few and len(x) <= 2 and h.data == model(x).data:

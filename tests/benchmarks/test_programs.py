@@ -39,13 +39,16 @@ def rnn(x, u, w, b, v):
 def attention(x, q, k, v):
     x = by_step(x, len(q)).transpose(2, 0, 1)
     a, b, c = x @ q, x @ k, x @ v
-    s = np.exp(a @ b.mT)
+    s = a @ b.mT
+    s -= s.max(axis=2, keepdims=True)  # as logsumexp does: large scores do not overflow
+    np.exp(s, out=s)
     s /= s.sum(axis=2, keepdims=True)
     y = np.tanh(s @ c)
     error = y.sum(axis=(1, 2)) - 0.5
     dy = (2 * error)[:, None, None] * (1 - y * y)
     ds = dy @ c.mT
-    ds = s * (ds - (ds * s).sum(axis=2, keepdims=True))
+    ds -= (ds * s).sum(axis=2, keepdims=True)
+    ds *= s
     da, db, dc = ds @ b, ds.mT @ a, s.mT @ dy
     return error**2, [(x.mT @ d).sum(axis=0) for d in (da, db, dc)]
 

@@ -63,6 +63,16 @@ def test_a_network_is_the_matrix_program_that_one_would_write():
     check(model.loss, model.x, model.parameters[50:])  # the first layer is constant
 
 
+@pytest.mark.parametrize("gathered", [False, True])
+def test_large_products_of_each_sample_have_the_samples_first(gathered):
+    """Unless something is gathered from numbers that vary."""
+    x, w = drawn(96), drawn(12)
+    order = np.random.default_rng(0).permutation(96) if gathered else np.arange(96)
+    rows = Matrix([[x[i] for i in line] for line in order.reshape(12, 8).tolist()])
+    source = check(ad.dot(w, (rows @ rows.T @ w).map(ad.tanh)), x, w).source
+    assert ("(n, 12, 12)" in source) != gathered
+
+
 def math_of_ours(x):
     """A function that a program imports, from a module that is called as a parameter is."""
     return 0.5 * x * x

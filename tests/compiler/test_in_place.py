@@ -14,7 +14,7 @@ from tables import cases
 from test_batch import batched, drawn, everything
 
 import autodiff as ad
-from autodiff import Value, nn
+from autodiff import Value, Vector, nn
 
 NETWORK = MAKE["network"](4, 10, 3)
 
@@ -30,11 +30,34 @@ def results(program, rows, p=NETWORK.p):
 def test_an_operation_has_a_line_and_gradients_are_computed_in_place():
     program = network()
     written, returned = program.running.split("# from the output back")
-    assert "dot1 = xp.matmul(p1, inputs.T, a1)" in written
-    assert "add1 = xp.add(dot1, p2[:, None], a1)" in written  # over what it reads
+    assert "dot1 = xp_matmul(p1, inputs.T, a1)" in written
+    assert "add1 = xp_add(dot1, p2[:, None], a1)" in written  # over what it reads
     assert "gradients = xp.concatenate" in program.source
     assert "    gradients = a7  # (83,)" in returned
     assert program.running.count("xp.empty((10, n), dtype)") == 2  # tanh1, and what is sent to it
+
+
+def test_weights_and_biases_side_by_side_are_columns_of_one_array():
+    model = MAKE["lecture"](4, 16, 16, 1)
+    running = batched(model.loss, model.x, model.parameters).running
+    assert "concatenate" not in running
+    assert running.count("[:, 0:16]\n") == 1  # where the gradients of weights are computed
+    relu = batched(ad.relu(model.x[0] * model.parameters[0]), model.x, model.parameters).running
+    assert "xp.empty((n,), bool)" in relu
+
+
+def test_no_parameter_of_a_model_hides_a_function():
+    class Named(nn.Module):
+        def __init__(self):
+            self.xp_tanh, self.weights = Vector([0.1, 0.2]), Vector([0.3, 0.4])
+
+        def forward(self, x):
+            return ((self.xp_tanh * x).map(ad.tanh) * self.weights).sum()
+
+    model, x = Named(), drawn(2)
+    program = batched(model(x), x, model.parameters())
+    assert "    weights = parameters[2:4]" in program.running
+    assert len(results(program, np.ones((3, 2)), np.ones(4))[0]) == 3
 
 
 def test_batches_of_any_size_and_type_one_after_the_other():

@@ -5,12 +5,17 @@ import html
 import inspect
 import math
 import re
+from collections import defaultdict
+from operator import mul
 
+import answers.back_to_matrices
+import numpy as np
 import pytest
 import sympy
+from random_graphs import OPERATIONS
 
 import autodiff as ad
-from autodiff import Value, Vector, adjoints, grad, tanh, tiny
+from autodiff import Value, Vector, adjoints, grad, relu, tanh, tiny
 from autodiff.course import back_to_matrices, expressions, forward_mode, reverse_mode, start_here
 from autodiff.course import symbolic_derivatives as symbolic
 from autodiff.course import vectors_and_matrices as matrices
@@ -18,7 +23,6 @@ from autodiff.course.figures import drag
 from autodiff.course.gallery import GRAPHS, NAMES, fault
 from autodiff.course.reverse_mode import Counted, peak_memory
 from autodiff.engine.number import Number
-from autodiff.nn import Linear, Sequential
 from notebooks import NOTEBOOKS, code_cells
 
 
@@ -32,7 +36,8 @@ def on_the_page(number, *names, given):
     found = dict(given)
     for source in code_of(number):
         for node in ast.parse(source).body:
-            if getattr(node, "name", "") in names:
+            known = [getattr(node, "name", ""), *map(ast.unparse, getattr(node, "targets", []))]
+            if not {*names}.isdisjoint(known):
                 exec(ast.unparse(node), found)
     assert set(names) <= {*found}
     return found
@@ -85,6 +90,17 @@ def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
     assert [round(100 * float(x), 2) for x in listed] == reverse_mode.HEIGHTS
 
 
+def test_the_law_of_rounding_holds_of_one_operation_and_not_where_digits_cancel_inside():
+    given = on_the_page("01", "forward", "worst", given={"epsilon": math.ulp(1.0)})
+    points = [1 + i / 1000 for i in range(1, 1000)]
+
+    def law(f):
+        return given["worst"](f, lambda x: 2 * x - 2, 1 / 2**40, points)
+
+    assert law(lambda x: (x - 1) * (x - 1)) < 1
+    assert law(lambda x: x * x - 2 * x + 1) > 100_000
+
+
 def test_the_tree_folds_into_the_program_of_seven_operations(browser):
     square = symbolic.X * symbolic.X
     browser.show(symbolic.fold(symbolic.derivative(square * square)))
@@ -130,7 +146,7 @@ def defined(source, names):
 @pytest.mark.parametrize(
     ("number", "module", "names"),
     [("04", tiny, ["__init__", "recorded", "mul", "add"]),
-     ("10", back_to_matrices, ["groups", "run_forward"])],
+     ("10", back_to_matrices, ["groups", "once", "run_forward"])],
 )  # fmt: skip
 def test_what_the_reader_is_given_is_the_code_of_the_package(number, module, names):
     ours = dict(defined(inspect.getsource(module), names))
@@ -204,32 +220,102 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
         assert eval(products.replace("·", "*")) == float(total) == entry.grad
 
 
-def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
-    given = vars(ad) | vars(expressions) | {"ad": ad, "Number": Number}
-    given = on_the_page("09", "text_of", "Recorder", "walk", "Writer", "source_of", given=given)
-    for f in (
-        lambda x, y: ad.log(x) + x * y - ad.sin(y),
-        lambda x, y: 2 - x / y * -x + y * 1.0,
-        lambda x, y: ad.dot([x, y, x], [x * x, 1.0, y]) + ad.tanh(x),
-        lambda x, y: ad.exp(x) + ad.atan2(x, y) * 1.0,
-        lambda x, y: y * y,
-    ):
-        x, y = Value(0.75), Value(2.0)
-        exec(given["source_of"](f(x, y), [x, y]), given)
-        value, gradients = given["program"](0.5, 3.0)
-        assert value == pytest.approx(f(0.5, 3.0), rel=1e-12)
-        assert gradients == pytest.approx([*grad(f, argnums=(0, 1))(0.5, 3.0)], rel=1e-12)
+@pytest.fixture(scope="module")
+def compiled():
+    """The compiler of notebook 9, with our answers."""
+    given = (
+        vars(ad) | vars(expressions) | {"ad": ad, "Number": Number, "back": expressions.solution_2}
+    )
+    names = "text_of", "Recorder", "Writer", "forward", "walk", "source_of", "program_of"
+    return on_the_page("09", "TEXTS", *names, given=given)["program_of"]
 
 
-def test_each_group_has_a_colour_and_all_are_in_the_picture():
-    x, target = Vector([0.1] * 4), Vector([1.0, 0.0, 0.0])
-    model = Sequential(Linear(4, 10, activation=tanh, seed=0), Linear(10, 3, seed=1))
-    loss = ad.nn.cross_entropy(model(x), target)
-    tints = back_to_matrices.TINTS
-    source = back_to_matrices.picture(loss, x=x, target=target).source
-    assert all(tint in source for tint in tints.values())
-    kinds = {operation for _, operation in back_to_matrices.groups(loss)}
-    assert kinds <= {name.rstrip("123") for name in "|".join(tints).split("|")}
+GRAPHS_OF_TWO = [
+    lambda x, y, _: ad.log(x) + x * y - ad.sin(y),
+    lambda x, y, _: 2 - x / y * -x + y * 1.0,
+    lambda x, y, _: x**3 + Value(-2.0) ** (x - x + 2.0) * y + (-x) ** 2.0,
+    lambda x, y, _: ad.where(ad.less(0.6, x), x * x + 2, 3 * x) * relu(y - x),
+    lambda x, y, _: y * y,
+]
+
+
+@pytest.mark.parametrize("f", [*OPERATIONS, *GRAPHS_OF_TWO])
+def test_the_compiler_of_the_notebook_takes_any_graph(f, compiled):
+    inputs = [*map(Value, (0.5, 0.7, 0.9))]
+    program = compiled(f(*inputs), inputs)
+    for numbers in ((0.5, 0.7, 0.9), (0.65, 0.6, 0.3)):
+        there = [*map(Value, numbers)]
+        y = f(*there)
+        adjoint = adjoints(y)
+        expected = [y.data, *[adjoint.get(x, 0.0) for x in there]]
+        value, gradients = program(*numbers)
+        assert [value, *gradients] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_an_input_of_the_notebooks_compiler_may_be_any_node(compiled):
+    x = Value(2.0)
+    u = x * x
+    assert compiled(u * u + x, [u])(3.0) == (11.0, [6.0])
+
+
+@pytest.fixture(scope="module")
+def page_10():
+    """What notebook 10 makes, with our answers."""
+    from autodiff.engine.graph import depths
+
+    ours = {"pack": back_to_matrices.solution_2, "product": back_to_matrices.solution_3}
+    given = vars(expressions) | vars(back_to_matrices) | ours
+    given |= {"np": np, "defaultdict": defaultdict, "depths": depths, "ad": ad}
+    names = "groups", "once", "run_forward", "last_values", "Lines", "Array", "Rows", "source_of"
+    return on_the_page("10", *names, "program_of", "Packed", "packed", given=given)
+
+
+def a_layer(x, p):
+    """Three neurons as the lectures write them; the first does not read the first input."""
+    first = tanh(p[0] * x[1] + p[1] * x[2] + p[2])
+    return first + tanh(sum(map(mul, p[3:6], x), p[6])) + tanh(sum(map(mul, p[7:10], x), p[10]))
+
+
+BATCHES = [
+    lambda x, p: x[0] * 0.1234567890123456 * p[3] + x[1] * p[0] * p[2],
+    lambda x, p: p[1] * (p[0] + x[0] + x[1]) * (p[0] + x[0] + x[1] + x[2]),  # sums of 3 and of 4
+    a_layer,
+    lambda x, p: ad.nn.cross_entropy([x[0] * p[0], x[1], p[1] * p[2]], 1),
+    lambda x, p: ad.where(ad.less(x[0] * p[0], x[1]), p[1] * x[2], (2 - x[0]) ** 2 * p[3]),
+    lambda x, p: ad.exp(x[0] + p[0]) * (x[0] + x[1]) + p[1] * x[1],
+    lambda x, p: ad.hypot(x[0] - p[0], x[1] - 3.0) + ad.sigmoid(p[1]) * ad.sigmoid(p[1]),
+    lambda x, p: ad.dot(p[0:3], x) * ad.dot(p[3:6], x) + ad.dot(x, p[6:9]) + ad.dot(p[9:12], p[:3]),
+]
+BACKWARD = [back_to_matrices.solution_1, *answers.back_to_matrices.RIGHT[1]]
+
+
+@pytest.mark.parametrize("loss", BATCHES)
+@pytest.mark.parametrize("run_backward", BACKWARD)
+@pytest.mark.parametrize("samples", [1, 5])
+def test_what_the_groups_of_the_notebook_compute_and_write_is_what_each_sample_gives(
+    loss, run_backward, samples, page_10
+):
+    x, p = Vector([0.5] * 3), Vector(np.linspace(-0.9, 1.1, 12))
+    rows = np.random.default_rng(0).normal(size=(samples, 3))
+    walked = [loss(Vector(row), p) for row in rows]
+    losses = [each.data for each in walked]
+    adjoint = [adjoints(each) for each in walked]
+    slopes = [sum(each.get(w, 0.0) for each in adjoint) for w in p]
+
+    graph, page = loss(x, p), page_10
+    page["run_backward"] = run_backward
+    for once in (page["once"], page["packed"]):
+        values, done = page["run_forward"](graph, dict(zip(x, rows.T)), once)
+        found = run_backward(values, done)
+        assert page["last_values"](values, done) == pytest.approx(losses, rel=1e-11)
+        assert [np.sum(found.get(w, 0.0)) for w in p] == pytest.approx(slopes, rel=1e-11, abs=1e-13)
+
+    columns = [np.array([[w.data] for w in part]) for part in (p[:5], p[5:])]
+    for kind, once in ((page["Rows"], page["once"]), (page["Packed"], page["packed"])):
+        source = page["source_of"](graph, [*x], [p[:5], p[5:]], kind, once)
+        found, gradients = page["program_of"](source)(rows.T, *columns)
+        assert found == pytest.approx(losses, rel=1e-11)
+        assert np.concatenate(gradients).ravel() == pytest.approx(slopes, rel=1e-11, abs=1e-13)
 
 
 def test_a_slider_shows_its_frames_and_what_was_shown_stays_pale(browser):

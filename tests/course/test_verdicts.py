@@ -44,13 +44,6 @@ def third(x):
     return x / 3
 
 
-def test_what_stands_alone_in_a_cell_says_how_to_call_it():
-    module = {"__name__": "lesson", "check_1": Exercise(third, at=[(1.0,)], slips={}, praise="")}
-    callables = module | {"solution": solutions(module), "predict": guesses({...: "No."})}
-    for name in ("check_1", "solution", "predict"):
-        assert repr(callables[name]).startswith(f"Call it: {name}(")
-
-
 def test_a_hint_fits_the_page_and_keeps_its_line_breaks():
     short, long = ["A short line.", "", "    kept(as_it, stands)"], "and on, " * 20 + "x" * 100
     said = wrapped("\n".join([*short, long])).split("\n")
@@ -83,6 +76,11 @@ def test_a_solution_is_its_code(capsys):
      (8, "✗ Too many"), (9.5, "✗ Too many"), (9.6, "✗ Count them")],
 )  # fmt: skip
 def test_a_guess_is_told_what_stands_by_its_number(guess, said, capsys):
-    table = {3: "Right: three.", (8, 9.5): "Too many.", ...: "Count them."}
-    guesses({}, table)(2, guess)
+    text = """
+    1. 5: Right: five.
+    2. 3: Right: three.
+       8 to 9.5: Too many.
+       else: Count them.
+    """
+    guesses(text)(2, guess)
     assert capsys.readouterr().out.startswith(said)

@@ -165,6 +165,9 @@ FAULTS = {
     "the root twice": (CLOSURES, "            v._backward()\n", "            v._backward()\n        self._backward()\n", "should be 1, not 2"),
     "a typo": (OURS, "def backward(self):", "def backward(self:", "Line 46, `def backward(self:`"),
     "an error while it is run": (OURS, "import math", "import math\n1 / 0", "ZeroDivisionError in line 4, `1 / 0`"),
+    "a return forgotten": (CLOSURES, "        out._backward = _backward\n        return out\n\n    def __mul__", "\n    def __mul__", "x + y at x = 3, y = -2 gives None, which is no Value. Is a `return` missing?"),
+    "data that is a Value": (CLOSURES, "return self * other**-1", "return Value(self * other**-1)", "should be -1.5, not a Value"),
+    "no grad": (CLOSURES, "self.data, self.grad = data, 0.0", "self.data = data", "x has no `grad`"),
     "no class": (OURS, OURS, "Value = 5", "should be a class, not an int"),
     "nothing": (OURS, OURS, "...", "Nothing here yet"),
 }  # fmt: skip

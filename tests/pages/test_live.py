@@ -803,11 +803,14 @@ def test_nobody_complains_in_the_middle_of_a_formula_and_what_was_typed_stays(br
 
 
 def test_share_offers_a_link_where_a_page_is_published(browser, monkeypatch):
-    monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
+    monkeypatch.setattr(live, "home", lambda: "https://example.org/notebooks/graph.html")
     browser.show(show_steps(fork()))
     browser.push("Share")
     assert said(browser, ".menu button") == f"Copy link | Copy Python | {FILES}"
-    assert browser.evaluate("published()") == "https://example.org/graph.html"
+    assert browser.evaluate("published()") == "https://example.org/notebooks/graph.html"
+    assert browser.each(".menu a", "[e.textContent, e.href]") == [
+        ["Made with autodiff", "https://example.org/"]
+    ]
 
 
 @pytest.mark.parametrize("make", [live.page, lambda: show_steps(fork())], ids=["typed", "sent"])

@@ -11,7 +11,7 @@ from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
-from autodiff.pages import live
+from autodiff.pages import live, network
 from autodiff.pages import page as pages
 from autodiff.pictures import layout
 
@@ -21,6 +21,7 @@ PAGES = {
     "network": lambda: show_steps(output(2, 3, 1)),
     "woven": lambda: show_steps(woven()),
     "formula": live.page,
+    "network.html": network.page,
     "classes": lambda: of_classes(2, 8, 8, 1),
     "sunflower": sunflower,
     "descent": lambda: show_descent(ad.cos, 2.0),
@@ -42,6 +43,17 @@ def test_the_published_page_is_at_the_address_of_the_project(monkeypatch):
     assert pages.home() is None
     told.add_header("Project-URL", "Homepage, https://example.org/b/")
     assert pages.home() == "https://example.org/b/notebooks/graph.html"
+
+
+WAY_BACK = "<footer>Made with <a{}>autodiff</a></footer>"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_names_the_project_and_links_to_it_where_it_has_an_address(page, monkeypatch):
+    for address, link in ((None, ""), ('https://a.org/"', ' href="https://a.org/&quot;"')):
+        monkeypatch.setattr(pages, "project", lambda address=address: address)
+        made = PAGES[page]()
+        assert WAY_BACK.format(link) in getattr(made, "_page", made)
 
 
 # -- Frames in notebooks --------------------------------------------------------------------------

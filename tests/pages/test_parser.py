@@ -17,7 +17,6 @@ from autodiff.__main__ import parse
 from autodiff.pages import live
 
 ANSWER = """
-const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 const answer = ([text, values, adjoints]) => {
   try {
     const read = parse(text, byName), graph = graphOf(read), run = pass(graph, graph.start);
@@ -110,8 +109,8 @@ REFUSED = {
     "dot([x], [x, y])": "The two lists differ in length",
     "constructor(x)": "There is no function constructor",
     "<img src=x onerror=hacked=1>": "“<” has no meaning in a formula",
-    "x" + "+x" * 120: "More than 120 nodes cannot be shown",
-    "x+" * 1200: "At most 2000 characters are read",
+    "x" + "+x" * 400: "More than 400 nodes cannot be shown",
+    "x+" * 4501: "At most 9000 characters are read",
 }
 
 

@@ -293,3 +293,104 @@ def test_the_key_names_every_class(browser):
         descent = optim.SGD(model.parameters(), lr=0.1)
         browser.show(show_training(model, points, targets, loss, descent))
         assert {*found} <= {*browser.texts(".key span")}
+
+
+# -- Who pulls this weight? -----------------------------------------------------------------------
+
+
+def pulled(inputs, optimizer=optim.Adam, **more):
+    """A page, its model and its samples: of a wire of the first layer."""
+    model = network(inputs, 3, 2, 1)
+    xs, ys = (
+        [[math.sin(3 * i), math.cos(i)][:inputs] for i in range(12)],
+        [i % 2 for i in range(12)],
+    )
+    descent = optimizer(model.parameters(), lr=0.05)
+    return show_training(model, xs, ys, nn.mse_loss, descent, **more), model, xs, ys, descent
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_every_sample_pulls_a_weight_or_a_bias_and_the_step_is_of_the_optimiser(browser, inputs):
+    page, model, xs, ys, descent = pulled(inputs)
+    browser.show(page)
+    for k, p in enumerate(model.parameters()):
+        wire = f"document.querySelector('[data-wire=\"{k}\"]')"
+        browser.evaluate(f"{wire}.dispatchEvent(new Event('pointerover', {{ bubbles: true }}))")
+        found = browser.evaluate("paint(), s.pulls")
+        for pull, x, y in zip(found, xs, ys, strict=True):
+            model.zero_grad()
+            nn.mse_loss(model(x), y).backward()
+            assert pull == pytest.approx(-p.grad, rel=1e-12, abs=1e-15)
+        lengths = [sum(x > 0 for x in found), sum(x < 0 for x in found)]
+        said = browser.texts(".pulls span")[0]
+        assert said == f"{lengths[0]} larger, {lengths[1]} smaller"
+        if k == 4:
+            before, mean, step = p.data, sum(found) / 12, browser.texts(".pulls span .value")[0]
+            assert browser.texts(".pulls p .gradient")[0].split()[1] == browser.evaluate(
+                f"signed({mean})"
+            )
+    nn.fit(model, xs, ys, nn.mse_loss, descent, epochs=1, progress=False)
+    assert step == browser.evaluate(f"signed({model.parameters()[4].data - before})")
+
+
+def test_the_names_of_wires_are_those_of_the_live_graph(browser):
+    page, *_ = pulled(2)
+    browser.show(page)
+    names = browser.evaluate("[...called.values()]")
+    assert names[:5] == ["w₁₁", "w₁₂", "b₁", "w₂₁", "w₂₂"]
+    assert names[-1] == "b′′₁"
+
+
+def test_a_wire_is_held_by_keys_and_by_touch_while_points_move_and_the_network_learns(browser):
+    browser.show(pulled(2)[0], width=390)
+    browser.evaluate("document.querySelector('.net svg').focus()")
+    browser.press("ArrowRight")
+    browser.press("ArrowRight")
+    assert "Who pulls w₁₂" in browser.words()
+    assert browser.each(".net svg[role=slider]", "e.ariaValueText") == ["w₁₂"]
+    before = browser.evaluate("s.pulls")
+    browser.push("Step")
+    browser.evaluate("movePoint(3, 100, 100), paint()")
+    after = browser.evaluate("[s.pulls, s.wire, s.held]")
+    assert after[0] != before
+    assert after[1:] == [1, True]
+    browser.evaluate("document.querySelector('.net svg').focus()")
+    browser.press("Escape")
+    assert "Touch a wire: who pulls it?" in browser.words()
+    x, y = browser.evaluate(
+        """(() => { const e = document.querySelector('[data-wire="0"]');
+        e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 3);
+        const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
+    )
+    browser.touch(x, y)
+    assert browser.evaluate("paint(), [s.wire, s.held]") == [0, True]
+
+
+@pytest.mark.parametrize(("motion", "flying"), [("reduce", 0), ("no-preference", 12)])
+def test_arrows_fly_unless_motion_is_unwanted(browser, motion, flying):
+    browser.show(pulled(2)[0], motion=motion)
+    browser.evaluate("pullOf(0, true), paint()")
+    assert len(browser.each(".slide", "1")) == flying
+    browser.evaluate("s.lands = 0, paint()")
+    assert browser.each(".slide", "1") == []
+
+
+def test_no_arrow_passes_two_fifths_of_the_picture(browser):
+    browser.show(pulled(2)[0])
+    browser.evaluate("pullOf(0, true), paint()")
+    browser.evaluate("t.rows.forEach((row) => { row[2] *= 1000; }), paint()")
+    longest = browser.evaluate("Math.max(...s.pulls.map(Math.abs)) * s.perPull")
+    assert longest == pytest.approx(0.4 * browser.evaluate("s.plotWidth"))
+
+
+def test_of_batches_it_says_whose_arrows_these_are(browser):
+    browser.show(pulled(2, batch_size=5)[0])
+    browser.evaluate("pullOf(0, true)")
+    assert "All 12 pull here; a step sees 5 of them." in browser.words()
+
+
+@pytest.mark.parametrize("width", [480, 600, 700, 759])
+def test_the_plane_is_a_square_under_its_points(browser, width):
+    browser.show(of_classes(2, 3, 1), width=width)
+    high, wide = browser.each(".plane > canvas", "[e.clientHeight, e.clientWidth]")[0]
+    assert high == wide == browser.evaluate("s.plotWidth")

@@ -23,8 +23,6 @@ PARTS = [
     "proof",
 ]
 SAYS = """
-const RATE = 0.1; // that of descend.js
-const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 const plain = (x) => (x?.tag ? x.children.map(plain).join("") : [x].flat(9).map((y) =>
   (y?.tag ? plain(y) : y || "")).join("")).replaceAll("−", "-");
 const says = ([text, bys]) => {

@@ -18,6 +18,7 @@ REACHED = {  # what has changed, and by name: what it must reach, and what it mu
     "core.js": (["test_live", "test_trainer", "test_readme", "04"], ["test_value", "test_fit"]),
     "dial.js": (["test_course", "test_notebooks", "00"], ["test_value"]),
     "graph.html": (["test_readme"], ["test_ops"]),
+    "network.html": (["test_readme"], ["test_ops"]),
     "optimizers_by_pytorch.json": (["test_optim"], ["test_fitting", "08"]),
     "command-line.md": (["test_readme", "test_archive"], ["test_main", "02"]),
     "README.md": (["test_readme", "test_archive", "test_notebooks"], ["test_ops", "01"]),

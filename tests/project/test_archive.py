@@ -41,6 +41,9 @@ def readmes(request, tmp_path_factory):
     return request.param, [text.decode("utf-8").partition("\n\n")[2] for text in texts]
 
 
+PUBLISHED = [f"{SITE}notebooks/{name}.html" for name in ("network", "graph")]
+
+
 @in_repository
 def test_every_link_of_the_published_readme_leads_somewhere(readmes):
     has_address, texts = readmes
@@ -51,8 +54,8 @@ def test_every_link_of_the_published_readme_leads_somewhere(readmes):
         ours = [link for link in links if link.startswith((SITE, REPOSITORY))]
         assert bool(ours) == has_address
         for link in ours:
-            assert link == f"{SITE}notebooks/graph.html" or leads_somewhere(link, {})
-        assert (f"{SITE}notebooks/graph.html" in text) == has_address
+            assert link in PUBLISHED or leads_somewhere(link, {})
+        assert all(page in text for page in PUBLISHED) == has_address
 
 
 def test_the_code_and_the_headings_of_the_readme_are_those_of_the_repository(readmes):
@@ -73,4 +76,5 @@ def test_the_first_door_of_the_readme_leads_to_the_site_where_there_is_one(monke
     monkeypatch.syspath_prepend(ROOT / ".github")
     from address import Address
 
-    assert f"]({Address.of().site}notebooks/graph.html)" in README
+    first = re.search(r"\]\(([^)]*)\)\n\n- ", README)[1]
+    assert first == f"{Address.of().site}notebooks/network.html"

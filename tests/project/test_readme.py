@@ -19,7 +19,7 @@ from matplotlib import pyplot
 import autodiff
 from autodiff import engine, tiny
 from autodiff.__main__ import main
-from autodiff.pages import live
+from autodiff.pages import live, network
 from autodiff.pictures import drawing
 from notebooks import PATHS, prose
 
@@ -217,7 +217,8 @@ def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
     assert f"SIZES, RATE = ({sizes.replace('-', ', ')})" in benchmark
 
 
-def test_the_page_to_type_on_is_that_of_the_package():
-    """Made by `python -m autodiff --page notebooks/graph.html`."""
-    page = (ROOT / "notebooks" / "graph.html").read_text(encoding="utf-8")
-    assert page == live.page()
+@pytest.mark.parametrize(("name", "made"), [("graph", live.page), ("network", network.page)])
+def test_the_pages_beside_the_notebooks_are_those_of_the_package(name, made):
+    """Made by `python -m autodiff --page notebooks/graph.html`, and `network.html`."""
+    page = (ROOT / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+    assert page == made()

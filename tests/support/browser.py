@@ -109,8 +109,8 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.bringToFront")
         self.call("Page.navigate", url=url)
-        here = "document.readyState + location.href"
-        eventually(lambda: not settle or self.evaluate(here) == "complete" + url)
+        here = "document.readyState + location.href.split('#')[0]"  # a page may change the rest
+        eventually(lambda: not settle or self.evaluate(here) == "complete" + url.split("#")[0])
 
     def show(self, page, address="", scripts=True, **screen):
         """Open a page of the package, or the text of one, on such a screen (see `emulate`)."""
@@ -171,6 +171,11 @@ class Browser:
         for kind, at in [("Pressed", x), *way, ("Released", to)]:
             about = {"x": at, "y": y, "button": "left", "clickCount": 1}
             self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
+
+    def touch(self, x, y):
+        """Tap on a point with a finger."""
+        for kind, points in (("Start", [{"x": x, "y": y}]), ("End", [])):
+            self.call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=points)
 
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
         """Show the page on a screen of this size, to a reader with these preferences."""

@@ -19,7 +19,7 @@ MODELS = [  # a model, its sizes, and the lines that its program had when it was
     ("linear", (5,), 15), ("softmax", (4, 3), 19), ("network", (4, 10, 3), 25),
     ("network", (7, 5, 2), 25), ("residual", (4,), 27), ("tied", (6, 3), 13), ("logistic", (5,), 15),
     ("RNN", (3, 2, 4), 27), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 43), ("attention", (4, 3), 26),
-    ("attention", (5, 3), 26), ("conv1d", (9, 3), 21), ("convolution", (6, 3), 24),
+    ("attention", (12, 8), 26), ("attention", (5, 3), 26), ("conv1d", (9, 3), 21), ("convolution", (6, 3), 24),
     ("convolution", (7, 2), 24), ("loops", (6, 3), 19),
 ]  # fmt: skip
 

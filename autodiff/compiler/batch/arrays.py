@@ -5,6 +5,7 @@ matrix product.
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -145,6 +146,20 @@ class ArrayWriter(Writer):
     def joined(self, parts: Sequence[tuple[Operand, int]], letter: str, axes: Axes) -> Symbol:
         """Arrays and numbers one after the other along an axis, each with its length there."""
         return self.array("join", (letter, *itertools.chain(*parts)), axes)
+
+    def put_samples_first(self) -> None:
+        """Put the samples first in all arrays, if some products of each sample's own are large.
+
+        The numbers of a sample lie side by side then, so that these are products of matrices.
+        """
+        varying = [x for x in self.symbols.values() if SAMPLES in x.axes]
+        factors = [x.args[:2] for x in varying if x.op == "product"]
+        own = [union(xs) for xs in factors if all(SAMPLES in each.axes for each in xs)]
+        large = any(math.prod(without(axes, SAMPLES).values()) > 1000 for axes in own)
+        if large and not any(x.op in ("gather", "scatter_add") for x in varying):
+            for x in varying:
+                x.axes = {SAMPLES: 0} | x.axes
+                x.op = x.op if x.args else "inputs"
 
     def repeated(self, x: Operand, axes: Axes) -> Symbol:
         """x with all of these axes, repeated along those that it lacks."""

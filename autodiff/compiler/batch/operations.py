@@ -174,6 +174,7 @@ class Batch:
         if isinstance(output, Value):
             self._backpropagate(output)
             self.results.append(self._gradients(wrt))
+        self.writer.put_samples_first()
         for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
             unrenamed(x).name, unrenamed(x).own_line = name, True
 
@@ -364,7 +365,7 @@ class Batch:
 
 RESERVED = (*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients", "len")
 RESERVED += tuple(itertools.chain(*IMPORTED.values()))
-OURS = re.compile(r"[^_\d]\d+$|_bar$")  # names that the compiler may give to something else
+OURS = re.compile(r"[^_\d]\d+$|_bar$|^xp_")  # names that the compiler may give to something else
 
 
 def parameter_names(groups: Groups) -> dict[Value, tuple[str, int]]:

@@ -8,10 +8,10 @@ from ...engine.value import Value
 from ..backends import keep_memory
 from ..program import Program
 from .groups import Groups, in_order_of_use, levels
-from .in_place import in_place_program
+from .in_place import InPlace
 from .normal import NormalForm, bare_node
 from .operations import Batch
-from .text import array_program
+from .text import ArrayText, program_text
 
 
 class Graph(list[Value]):
@@ -61,8 +61,9 @@ def stages(
         again = Groups(root, inputs, in_order_of_use(root, parameters))
         groups = min(groups, again, key=lambda each: each.scattered)
     arrays = Batch(groups, root if single else results, wrt)
-    text = array_program(arrays, xp, _arguments(inside, wrt))
-    return Stages(Graph(outputs), results, groups, arrays, text)
+    text = ArrayText(xp, "inputs", arrays.results)
+    source = program_text(text, arrays, _arguments(inside, wrt))
+    return Stages(Graph(outputs), results, groups, arrays, source)
 
 
 def _arguments(inside: set[Value], wrt: list[Value]) -> list[str]:
@@ -82,5 +83,9 @@ def batch_program(
     made = stages(outputs, inputs, wrt, single, xp)
     arguments = _arguments(set(inputs).intersection(wrt), wrt)
     sizes = tuple([len(each.members) for each in made.groups[: len(arguments)]])
-    running = in_place_program(made.arrays, arguments) if xp.__name__ == "numpy" else ""
+    batch, running = made.arrays, ""
+    if xp.__name__ == "numpy":
+        text = InPlace(batch.writer.symbols.values(), batch.results)
+        if all(isinstance(x.op, str) for x in text.needed):  # a user's function gives float64
+            running = program_text(text, batch, arguments)
     return Program(made.text, sizes, running)

@@ -1,14 +1,14 @@
 """Stage 5 of 5: symbols of arrays as source for an array library."""
 
-import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
 from ..symbolic import SAMPLES, Axes, Operand, Symbol
-from .arrays import axes_of, sizes, union, without
+from .arrays import axes_of, sizes, without
 from .operations import Batch
 from .places import Ids, is_regular, nested_runs
 
@@ -49,6 +49,10 @@ class ArrayText(ArrayPython):
         self.target = None
         return text
 
+    def source(self, body: list[str], arguments: Iterable[str], before: list[str]) -> str:
+        """The source of a program with this body; before: the lines before its function."""
+        return assembled(self.library.xp, [*arguments], body, self.imports, before)
+
     # Operations on whole arrays: their texts, given a symbol and its arguments.
     def _total(self, symbol: Symbol, x: Symbol, letter: str) -> str:
         return self.library.along("sum", self.of(x, ATOM), [*x.axes].index(letter))
@@ -67,12 +71,11 @@ class ArrayText(ArrayPython):
                 whole = whole.replace(".T.T", "")
                 summed = known[0] == "("
                 return (self.library.along("sum", whole, 0), ATOM) if summed else (whole, PRODUCT)
-        each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product for each sample
-        large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
-        return self.library.einsum(formula, self.of(left), self.of(right), each and large), ATOM
+        return self.library.einsum(formula, self.of(left), self.of(right)), ATOM
 
     def _part(self, symbol: Symbol, x: Symbol, index: str) -> str:
-        return self.library.part(self.of(x, ATOM), index)
+        samples = ":, " * (next(iter(x.axes)) == SAMPLES)
+        return self.library.part(self.of(x, ATOM), samples + index)
 
     def _gather(self, symbol: Symbol, x: Symbol, index: Symbol) -> str:
         return self.library.gathered(self.of(x, ATOM), self.of(index), *lengths(symbol))
@@ -155,21 +158,22 @@ MATRICES = {
     "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
     "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
     "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
-    "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
+    "ijk,kl->ijl": "{x} @ {y}", "ijk,lk->ijl": "{x} @ {y}.T",
+    "ijk,ikl->ijl": "{x} @ {y}", "ijk,ilk->ijl": "{x} @ {y}.mT", "ijk,ijl->ikl": "{x}.mT @ {y}",
+    "ijk,ijl->kl": "({x}.mT @ {y})", "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
 }  # fmt: skip
 
 
 INDICES = "index", "inverse"  # computed once, before the function: every device takes them
 
 
-def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
+def program_text(text: ArrayText, batch: Batch, arguments: list[str]) -> str:
     """The source of a program for a batch of samples at once."""
-    results, symbols = batch.results, list(batch.writer.symbols.values())
-    text = ArrayText(xp, "inputs", results)
-    constants = [x for x in symbols if x.op in INDICES and x in text.uses]
+    symbols = [x for x in batch.writer.symbols.values() if x in text.uses]
+    constants = [x for x in symbols if x.op in INDICES]
     for i, x in enumerate(constants, start=1):
         x.name, x.own_line = f"i{i}", True
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
-    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.imports, before)
+    returned = [text.of(x, ATOM) + ".T" * ([*x.axes][1:] == [SAMPLES]) for x in batch.results]
+    return text.source([*body, f"return {', '.join(returned)}"], arguments, before)

@@ -1,7 +1,7 @@
 // The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5): the tangent of every line, and a dial for the
 // direction in which the inputs move.
 
-const [x1, x2] = [2, 5], s = { direction: 0, trail: [] };
+const [x1, x2] = [2, 5], s = { direction: -45, trail: [] };
 const nodes = { // where each stands, what it says
   x1: [90, 26, "x₁"], x2: [270, 26, "x₂"], v1: [57, 146, "ln x₁"], v2: [180, 146, "x₁ · x₂"],
   v3: [303, 146, "sin x₂"], v4: [118, 262, "sum"], y: [180, 370, "y"],

@@ -11,6 +11,8 @@
 
 // -- The graph
 
+const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
+
 // nodes: {rule, inputs} for an operation, {value} for a leaf, each after its inputs, the output
 // last. Rules were printed from ops.py: value(...inputs), and back(grad, ...inputs) for messages.
 function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
@@ -221,6 +223,8 @@ function tellLayersApart({ labels, inputs, units }) {
 }
 
 // -- The state
+
+const RATE = 0.1; // of Descend, until it is too large
 
 // At the start: before the backward pass, or at its first question.
 const opened = (graph, changes) => ({

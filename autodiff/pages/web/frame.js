@@ -10,7 +10,7 @@ const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 function follow(paint, grows = true) {
   const again = () => {
     paint();
-    parent.postMessage({ autodiff: "height", height: grows && main.offsetHeight + 8 }, "*");
+    parent.postMessage({ autodiff: "height", height: grows && document.body.offsetHeight + 8 }, "*");
   };
   main.tree = { attributes: {} };
   matchMedia("(prefers-color-scheme: dark)").onchange = again;

@@ -4,7 +4,6 @@
 let state, timer = 0, complaint = 0;
 const FORMULA = "a=2; b=1; y=(a+b)*b";
 const typing = data === null;
-const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 
 // -- What is seen
 
@@ -19,7 +18,8 @@ function page(state) {
   const wide = zoomed && fit.tall * eye.scale <= fit.height; // a finger can scroll the page
   return h("main", { class: `page ${moving && "moving"}`,
     style: `--low: ${panelOf(state)}px; --tall: ${tallOf(graph)}px` },
-    h("header", title(state, view), shareMenu(state)), typing && examples(state),
+    h("header", data?.back && h("button.out", { onclick: data.back }, "← the network"),
+      title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
     h("section", { "aria-label": "Graph", 
@@ -182,6 +182,7 @@ function set(changes) {
 }
 
 function paint() {
+  if (data?.away?.()) return;
   const stage = main.querySelector(".stage");
   [state.phone] = sizes();
   if (stage && !state.dragging) {
@@ -314,7 +315,7 @@ function doneTyping() {
 
 // The state goes into the address, if the page has one.
 function remember() {
-  try { history.replaceState(null, "", addressOf(state)); } catch { /* a frame has no address */ }
+  try { history.replaceState(history.state, "", addressOf(state)); } catch { /* a frame has no address */ }
 }
 
 // -- The start
@@ -338,11 +339,11 @@ function start() {
   set(step === undefined ? {} : { step: Math.min(step, state.graph.last) });
 }
 
-addEventListener("hashchange", start);
-addEventListener("click", ({ target }) => {
+function closeMenu({ target }) {
   if (state.share && !target.closest(".share")) set({ share: false });
-});
-addEventListener("keydown", (event) => {
+}
+
+function onKey(event) {
   const { altKey, ctrlKey, metaKey, target, key } = event, { step, graph } = state;
   const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: graph.last }[key];
   if (altKey || ctrlKey || metaKey) return;
@@ -356,7 +357,7 @@ addEventListener("keydown", (event) => {
   else if (way) walk(way);
   else return;
   event.preventDefault();
-});
+}
 
 // To the next orange number of the picture.
 function walk(way) {
@@ -366,7 +367,3 @@ function walk(way) {
   if (next) set({ look: Number(next.dataset.at), eye: null, moving: false });
   next?.focus({ preventScroll: true });
 }
-follow(paint, false);
-start();
-paint();
-new ResizeObserver(paint).observe(main.querySelector(".stage"));

@@ -1,10 +1,11 @@
 // What a model makes of its inputs: curve, plane, samples, neurons. All is painted from the state.
 
 const t = trainer(programs, data), { features, targets, names, layers } = data;
-const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
+const few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
-const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0 };
+const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0,
+  wire: null, held: false, pulls: null };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
@@ -15,7 +16,7 @@ const [level, scale] = logits || !(greatest > least) ? [0, 1]
   : [(least + greatest) / 2, (greatest - least) / 2];
 // The logits of one input are shown as the chance of a 1.
 const chance = features === 1 && logits && kinds.join() === "0,1";
-const ranges = data.rows[0].slice(0, features).map((_, k) => {
+const ranges = data.ranges ?? data.rows[0].slice(0, features).map((_, k) => {
   const [low, high] = extent([...data.rows, ...data.held].map((row) => row[k]));
   const more = (high - low || 1) * (features === 1 ? 0.06 : 0.1);
   return [low - more, high + more];
@@ -35,7 +36,7 @@ function said(values) {
 }
 
 // By how much a class of the second pair is likelier than those of the first, or none is.
-const later = (values) => Math.max(...values.slice(2)) - Math.max(...values.slice(0, 2));
+const ofSecond = (values) => Math.max(...values.slice(2)) - Math.max(...values.slice(0, 2));
 
 // The class of a sample, and what the model says it is.
 const classOf = (i) => (outputs > 1 ? targetOf(i) : kinds.indexOf(targetOf(i)));
@@ -84,7 +85,7 @@ function examined() {
       return !one ? "stuck" : says === 0 ? "dead" : `stuck at ${number(says)}`;
     }
     const steps = slopes.every((x) => x === 0 || x === 1); // relu: flat or not, never saturated
-    return !steps && slopes.filter((x) => x < 0.05).length > 0.9 * points ? "saturated" : "";
+    return !steps && slopes.filter((x) => x < 0.05).length > 0.9 * t.rows.length ? "saturated" : "";
   });
 }
 
@@ -108,7 +109,8 @@ function curvePicture() {
     `M${x(at)} ${y(s.predictions[i][0])}V${y(targetOf(i))}`);
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
     : [data.measures && t.rows.map(stick), s.says.map((ys) => curve("thick", ys))];
-  return picture([shown, rings()], write("end", right, bottom + 38, bare(data.axes[0])));
+  return picture([shown, rings(), pullsAtPoints()],
+    write("end", right, bottom + 38, bare(data.axes[0])));
 }
 
 // -- Two inputs: a plane
@@ -118,20 +120,21 @@ function mapPicture() {
   const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
   const second = own || outputs < 3 ? null
-    : s.says[0].map((_, i) => later(s.says.map((x) => x[i])));
+    : s.says[0].map((_, i) => ofSecond(s.says.map((x) => x[i])));
   const between = second && contour("ink", second, 0);
   return [plane(values, second), s.box.picture([between, levels.map((level) =>
-    contour(level ? "ink thin" : "ink", values, level)), rings()])];
+    contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()])];
 }
 
 // -- Data points
 
+const KINDS = ["sand", "value", "ink"];
 const standing = ([x, y]) => `left: ${x}px; top: ${y}px`;
 
 // Samples held back.
 const rings = () => targets && data.held.map(([x, y], i) => {
-  const kind = classes ? KINDS[classOf(points + i)] ?? "soft" : "ink";
-  return [targetOf(points + i)].flat().map((target) =>
+  const kind = classes ? KINDS[classOf(t.rows.length + i)] ?? "soft" : "ink";
+  return [targetOf(t.rows.length + i)].flat().map((target) =>
     disc(`held ${kind}`, s.box.at([x, features === 1 ? target : y]), 5));
 });
 
@@ -165,21 +168,26 @@ function placeOf(l, i) {
   return [x, s.netHeight / 2 + 1.29 * size * row];
 }
 
-// The wires into a layer.
-const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => {
-  const before = columns.slice(1, l).reduce((a, b) => a + b, 0), w = t.p[index], size = Math.abs(w);
-  const both = [l ? before + j : null, before + (l ? columns[l] : 0) + i];
-  const dead = both.some((k) => /dead|stuck/.test(s.health[k])), wide = Math.min(8, 0.4 + 2.2 * size);
-  const aside = s.focus !== null && !both.includes(s.focus);
-  const [[x, y], [x2, y2]] = [placeOf(l, j), placeOf(l + 1, i)], from = x + s.size / 2;
-  const stub = l + 1 === columns.length && !end;
-  const [to, high] = stub ? [from + 10, y] : [x2 - (l + 1 < columns.length ? s.size / 2 : 7), y2];
-  const half = (from + to) / 2;
-  return draw(dead ? "dead" : w < 0 ? "sand" : "value",
-    `M${from} ${y}C${half} ${y} ${half} ${high} ${to} ${high}`,
-    dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
-      opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
-}));
+// The wires into a layer; that of a bias is short, and comes from below.
+const wires = ({ weights, biases }, l) => weights.map((row, i) =>
+  [...row, biases[i]].map((index, j) => {
+    if (index === null) return null;
+    const before = columns.slice(1, l).reduce((a, b) => a + b, 0);
+    const w = t.p[index], size = Math.abs(w), wide = Math.min(8, 0.4 + 2.2 * size);
+    const bias = j === row.length, inner = l + 1 < columns.length;
+    const both = [l && !bias ? before + j : null, before + (l ? columns[l] : 0) + i];
+    const dead = both.some((k) => /dead|stuck/.test(s.health[k]));
+    const aside = s.wire === null ? s.focus !== null && !both.includes(s.focus) : s.wire !== index;
+    const [x2, y2] = placeOf(l + 1, i), to = x2 - (inner ? s.size / 2 : 7);
+    const high = y2 + bias * (inner ? 0.36 * s.size : 4), [x, y] = placeOf(l, j);
+    const [from, low] = bias ? [to - 14, high + 8] : [x + s.size / 2, y], half = (from + to) / 2;
+    const d = `M${from} ${low}C${half} ${low} ${half} ${high} ${to} ${high}`;
+    return [draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
+      dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
+        opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) }),
+    bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5),
+    draw(s.wire === index ? "hit halo" : "hit", d, { "data-wire": index })];
+  }));
 
 // The numbers of small pictures, from -1 to 1, each on a scale of its own.
 const scaled = () => s.grid.map((row) => {
@@ -196,64 +204,3 @@ function small(values) {
 const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed();
 const ramps = features === 1 ? [ramp]
   : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
-
-// -- More than two inputs: what the model says of each sample
-
-const MARKS = ["●", "◆", "▲", "■", "✚"], KINDS = ["sand", "value", "ink"];
-const signOf = (k) => h("b", { class: KINDS[k] ?? "soft" }, MARKS[k] ?? String(k));
-
-// A corner for each class; a sample stands between them as the model holds it for theirs, a
-// little aside: many coincide.
-function samplesPicture(width, height) {
-  const n = classes.length, line = n === 2, turn = line ? 0.5 : 0.25;
-  const tall = (height - 74) / (n === 3 ? 1.5 : 2); // of a triangle, or a polygon
-  const spread = line ? [0, 30] : [12, 12];
-  const radius = line ? width / 2 - 50 : Math.min(0.57 * width - 57, tall);
-  const middle = [width / 2, line ? height / 2 : radius + 34];
-  const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
-    middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
-  const mark = (values, i) => {
-    const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i);
-    const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
-    const at = spread.map((most, axis) => along(axis) + most * Math.sin((7 + 4 * axis) * i));
-    if (!at.every(Number.isFinite)) return null;
-    return put("", at, saidClass(values) !== k && h("circle.ring", { r: 9 }),
-      write(`mark middle ${KINDS[k] ?? "soft"}`, 0, 5, MARKS[k] ?? String(k)));
-  };
-  const edges = corners.map((corner, k) => {
-    const next = corners[(k + 1) % n], half = [0, 1].map((axis) => (corner[axis] + next[axis]) / 2);
-    return [draw("axis", `M${corner}L${next}`),
-      draw("axis dashed", line ? `M${middle[0]} ${middle[1] - 60}v120` : `M${middle}L${half}`)];
-  });
-  const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
-    y + (line ? -52 : y < middle[1] - 1 ? -18 : 32), `${MARKS[k] ?? k} ${data.classes[k]}`));
-  const about = { role: "img", "aria-label": `${s.right} of ${points} right` };
-  return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
-}
-
-// A number against what is true: on the diagonal it is right.
-function numbersPicture(width, height) {
-  s.range ??= extent([...targets, ...s.predictions.flat()]);
-  const levels = ticks(...s.range, 5), ends = extent(levels);
-  const { x, y, right, bottom, at, line, picture } = chart(width, height, ends, ends,
-    { levels, across: levels, room: [46, 12, 24, 42] });
-  const each = s.predictions.map(([said], i) => [targets[i], said]);
-  return picture([line("axis dashed", ends.map((v) => [v, v])),
-    each.map(([v, said]) => draw("error ghost", `M${x(v)} ${y(v)}V${y(said)}`)),
-    each.map((place) => disc("value", at(place), 5))],
-  write("end", right, bottom + 38, "what is true →"),
-  write("", x(ends[0]), 10, "↑ what the model says"));
-}
-
-// What each class is taken for.
-function confusion() {
-  const says = s.predictions.map(saidClass);
-  const count = (k, said) => says.filter((x, i) => x === said && classOf(i) === k).length;
-  const name = (k) => [signOf(k), ` ${data.classes[k]}`];
-  return h("table", h("caption", "it is … ↓   the model says … →"),
-    h("tr", h("td"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
-    classes.map((k) => h("tr", h("th", { scope: "row" }, name(k)), classes.map((said) => {
-      const n = count(k, said);
-      return h("td", { class: n === 0 ? "idle" : k === said ? "" : "error" }, n);
-    }))));
-}

@@ -11,7 +11,7 @@ function shareMenu({ graph, share, copied }) {
     share && h("div.menu", link && item("link", "Copy link"),
       graph.formula && item("Python", "Copy Python"), item("page", "Page, a file"),
       item("SVG", "Picture, SVG"), item("PNG", "Picture, PNG"),
-      home && h("a", { href: new URL("..", home).href }, "The project")));
+      h("a", { href: home && new URL("..", home).href }, "Made with autodiff")));
 }
 
 async function send(kind) {

@@ -1,20 +1,13 @@
 // The page of training: one state, and one function that says what stands on the page.
 
-// Sliders share one span, so that their arrows compare: `perUnit` of it for a derivative of 1.
-const span = 3 * roundUp(Math.max(1, ...data.parameters.map(Math.abs)));
-const lows = data.parameters.map((p) => span * (p >= span / 4 ? 0 : p <= -span / 4 ? -1 : -0.5));
-const steepest = Math.max(...t.g.map(Math.abs), 1e-12);
-const perUnit = (0.1 * 10 ** Math.round(Math.log10((4 * span) / steepest))) / span;
-
-const full = t.loss * points;
-const stick = data.measures ? "squared stick" : "piece";
+const edit = data.edit ?? {}; // what a page with an editor adds
 const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
 
 // -- What stands on the page
 
 function heading() {
-  const facts = `${data.parameters.length} parameters, ${points} points, ${data.optimizer}`
+  const facts = `${data.parameters.length} parameters, ${t.rows.length} points, ${data.optimizer}`
     + (data.batch ? `, batches of ${data.batch}` : "");
   const wrong = red(data.measures && features === 1 ? "the red sticks" : "the loss");
   const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
@@ -22,9 +15,10 @@ function heading() {
   const stories = [ // the first that fits
     [t.diverged, "Too large a step", red(`Diverged at step ${t.steps}.`),
       " The loss has grown a thousandfold. Drag the rate to the left and start again."],
+    [edit.heading, ...edit.heading?.() ?? []],
     [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, "Your model: ", facts],
-    [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
+    [!s.asked, data.title, data.about || big(counted(t.rows.length, "point")), ", and ",
       blue(features === 1 ? "a curve" : "a model"), " to fit. Drag the ",
       counted(names.length, "slider"), ": how small can you make ", wrong, "?"],
     [!t.steps, "Which way should each go?", big(counted(names.length, "answer")),
@@ -51,52 +45,19 @@ const controls = () => h("div.controls",
 
 const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.steps)}`);
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
-  classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${points} right`)],
+  classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${t.rows.length} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
 const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
-  few ? null : h("div.caption", s.focus !== null
+  few ? null : h("div.caption", h("span", s.pulls ? whoPulls() : s.focus !== null
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
-    : chance ? "the chance of a 1, says the model" : "what the model says"),
-  h("div", { role: "group", "aria-label": "the data: arrows move a point, N goes to the next",
-    onpointerdown: grab, onpointermove: drag, onkeydown: nudge },
+    : chance ? "the chance of a 1, says the model" : "what the model says"), edit.kinds?.()),
+  h(s.pulls ? "div.plane.pulled" : "div.plane", { style: `width: ${s.plotWidth}px`, role: "group",
+    "aria-label": `the data: arrows move a point, N goes to the next${
+      data.edit ? ", Enter opens its graph, Delete erases it" : ""}`,
+    onpointerdown: grab, onpointermove: drag, onkeydown: nudge, ...edit.hands },
   features === 1 ? curvePicture() : mapPicture(), targets && t.rows.map(point)));
-
-function panel() {
-  const more = t.loss * points > 1.02 * full;
-  return h(s.asked ? "div.panel.asked" : "div.panel", lossNow(),
-    h("div.bar", t.each.map((loss) => h("i", { style: `flex: 0 0 ${(100 * loss) / full}%` }))),
-    h("p.note", `${counted(points, stick)}, ${more ? "more than fit here" : "end to end"}`),
-    data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
-    names.map(parameter), h("p.tell", s.asked && telling()),
-    s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]
-      : button("ask", "Which way should each go?", () => change({ asked: true })));
-}
-
-// The formula, with the parameters in bold.
-function formula() {
-  const known = names.map((name) => name.split(" ")[0]), output = bare(data.axes[features]);
-  const parts = data.formula.replaceAll("·", " ").split(/([\p{L}\p{M}\d₀-₉_]+)/u);
-  return [output && `${output} = `, parts.map((x) => (known.includes(x) ? h("b", x) : x))];
-}
-
-// A slider for a parameter, and its arrow.
-function parameter(label, k) {
-  const [name, ...rest] = label.split(" "), p = t.p[k], ends = [lows[k], lows[k] + span];
-  return h("div", { class: p > ends[0] && p < ends[1] ? "row slider" : "row slider off" },
-    h("span.name", nameIn(name), h("small", rest.join(" "))),
-    track(p, ends, s.asked && -t.g[k] * perUnit, { step: "any", "aria-label": label,
-      "aria-valuetext": places(p), oninput: ({ target }) => byHand(k, Number(target.value)) }),
-    h("output", places(p), s.asked && h("small", places(t.g[k]))));
-}
-
-function telling() {
-  const far = t.g.map(Math.abs), most = Math.max(...far), k = far.indexOf(most);
-  if (most < 0.005 || t.diverged) return "";
-  return [t.g[k] < 0 ? "Raise " : "Lower ", nameIn(names[k].split(" ")[0]),
-    " a little, and the loss falls ", orange(amount(most)), " times as much."];
-}
 
 function network() {
   let k = 0;
@@ -106,17 +67,20 @@ function network() {
   const names = ["input", ...drawn.map(({ name }) => name)]; // a deep net has room for few
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
     drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
-  return h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
-    h("svg", { width: "100%", height: "100%" }, layers.map(wires)), names.map(caption), inputs,
+  const style = `--size: ${s.size}px; height: ${s.netHeight}px`;
+  return [edit.layers?.((l) => placeOf(l, 0)[0]), h("div.net", { style },
+    h("svg", { width: "100%", height: "100%", ...wireChosen() }, layers.map(wires)),
+    edit.layers ? null : names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
       neuron(k, around(l + 1, i), small(s.scaled[k++])))),
-    end && h("span.output", around(columns.length, 0)));
+    end && h("span.output", around(columns.length, 0)))];
 }
 
 function neuron(k, place, inside) {
   const health = s.health[k] ?? "", show = () => look(k), hide = () => look(null);
   return h("button", { class: `neuron ${health}`, "aria-label": `${neurons[k]} ${health}`, ...place,
-    onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide, onclick: show },
+    onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide,
+    onclick: (event) => (edit.neuron ?? show)(event, k) },
   inside, s.size > 30 && h("span.health", health));
 }
 
@@ -131,6 +95,8 @@ function key() {
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
     ...(data.classes ?? []).slice(2).map((name, k) => ["ink", `${k + 2} `, name, features === 2]),
     ["ink", "○ ", "held back: no step sees it", features < 3 && data.held.length],
+    ["ink", "click ", "a new point; dragged out of the plane, it is gone", data.edit],
+    ["ink", "↗ ", edit.note?.(), data.edit],
     ["error", "◎ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
     ...Object.entries(sick).map(([kind, words]) => {
       const n = s.health.filter((x) => x.startsWith(kind)).length;
@@ -154,9 +120,11 @@ function frame() {
   ].join("\n\n");
   return h(few ? "main.page.few" : "main.page", heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
-      : [controls(), h(features > 2 ? "div.columns.samples" : "div.columns", sides, inside,
-        h("div.right", large, curve(s.plotWidth, features < 3 ? 112 : 220),
-          features > 2 && classes && confusion())), key()],
+      : [controls(), !s.phone && edit.choices?.(),
+        h(features > 2 ? "div.columns.samples" : "div.columns", sides,
+        drawn.length ? h("div", inside, curve(s.side - 40 * !s.phone, 112)) : inside,
+        h("div.right", large, drawn.length ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
+          features > 2 && classes && confusion())), s.phone && edit.choices?.(), key()],
     program(source),
     h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`));
 }
@@ -164,10 +132,12 @@ function frame() {
 function measure() {
   [s.phone, s.width] = sizes();
   const most = s.phone ? s.width : s.width * (few ? 0.57 : 0.5);
-  s.plotWidth = Math.min(most, features === 2 ? (few ? 570 : 440) : 640);
+  const plane = few ? 570 : data.edit ? Math.max(440, innerHeight - 500) : 440;
+  s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - s.plotWidth - (few ? 40 : 0); // what is left beside it
-  s.size = Math.min(s.phone ? 44 : 52, 0.6 * s.side / columns.length, 420 / tallest);
+  s.size = Math.min(s.phone ? 44 : data.edit ? 72 : 52, 0.6 * s.side / columns.length,
+    (plane - 20) / tallest);
   s.netHeight = 52 + (1.29 * tallest - 0.29) * s.size;
 }
 
@@ -180,13 +150,14 @@ function paint() {
     s.scaled = scaled();
     s.box = framed();
   }
+  pulled();
   show(frame());
+  edit.painted?.();
 }
 
 // -- Events
 
 let waiting = 0;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const wake = () => { waiting ||= requestAnimationFrame(next); };
 function change(changes) {
   Object.assign(s, changes);
@@ -196,6 +167,7 @@ const look = (focus) => change({ focus });
 
 function next() {
   waiting = 0;
+  if (edit.away?.(s)) return;
   s.turn += 1;
   const slow = t.steps < 12 && s.turn % 8;
   if (s.running && !slow) advance(1 + Math.min(8, Math.floor(t.steps / 60)));
@@ -248,7 +220,7 @@ function nudge(event) {
   event.preventDefault();
 }
 
-follow(() => {
+const repaint = () => {
   table = null;
   paint();
-});
+};

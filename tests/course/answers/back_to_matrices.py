@@ -3,19 +3,18 @@
 import numpy as np
 
 import autodiff as ad
-from autodiff import Vector
-from autodiff.course.back_to_matrices import backward_with, stacked
+from autodiff.course.back_to_matrices import backward_with, solution_2, stacked
 
 
 def by_get(values, done):
     """A plain dict, numbers without an axis for parameters, messages one column at a time."""
-    adjoint = {done[-1][0][0]: np.ones_like(values[done[-1][0][0]])}
+    adjoint = {done[-1][0][0]: values[done[-1][0][0]] * 0 + 1}
     for members, columns, closure in done[::-1]:
         messages = closure(stacked([adjoint.get(node, 0.0) for node in members]))
         for k, column in enumerate(columns):
             if messages[k] is not None:
                 for i, parent in enumerate(column):
-                    alone = np.size(values[parent]) == 1
+                    alone = values[parent].shape == (1,)
                     row = np.sum(messages[k][i]) if alone else messages[k][i]
                     adjoint[parent] = adjoint.get(parent, 0.0) + row
     return adjoint
@@ -23,37 +22,85 @@ def by_get(values, done):
 
 def into_the_members(values, done):
     (output,) = done[-1][0]
-    adjoint = {output: np.ones_like(values[output])}
+    adjoint = {output: values[output] ** 0}
     for members, _, closure in reversed(done):
         for message in closure(stacked([adjoint.get(node, 0.0) for node in members])):
             adjoint |= zip(members, message)
     return adjoint
 
 
-def with_einsum_in_place(x, t, w, b, v, c):
-    h = np.einsum("ij,jn->in", w, x) + b.reshape(-1, 1)
-    error = v @ (h * (h > 0)) + c - t
-    h_bar = (h > 0) * np.outer(v, 2 * error)
-    to_w = np.einsum("in,jn->ij", h_bar, x)
-    w *= 2
-    x *= 2
-    return error**2, [2 * error.sum(), (h * (h > 0)) @ (2 * error), h_bar.sum(1), to_w]
+def by_message(values, done):
+    """A column at a time, with a dict that begins with zeros."""
+    (output,) = done[-1][0]
+    adjoint = {node: 0 * x for node, x in values.items()}
+    adjoint[output] += 1
+    for members, columns, closure in done[::-1]:
+        for column, message in zip(columns, closure(stacked([adjoint[n] for n in members]))):
+            for parent, row in zip(column, () if message is None else message):
+                adjoint[parent] = adjoint[parent] + (row.sum() if len(values[parent]) == 1 else row)
+    return adjoint
+
+
+def by_differences(rows):
+    """In other words: one name, and the steps between the numbers."""
+    names, numbers = zip(*rows)
+    steps = {b - a for a, b in zip(numbers, numbers[1:])}
+    if len({*names}) > 1 or len(steps) > 1 or not steps <= {0, 1}:
+        return "stacked"
+    name, first, last = names[0], numbers[0], numbers[-1]
+    return (
+        f"repeated({name}[{first}], {len(rows)})" if steps == {0} else f"{name}[{first}:{last + 1}]"
+    )
+
+
+def by_einsum(w, x):
+    def closure(grad):
+        return [np.einsum("is,js->ij", grad, x), np.einsum("ij,is->js", w, grad)]
+
+    return np.einsum("ij,js->is", w, x), closure
 
 
 RIGHT = {  # spellings of each exercise beside our own
-    1: [by_get],
-    2: [
-        lambda coefficients, x: coefficients @ Vector([x**k for k in range(len(coefficients))]),
-        lambda coefficients, x: sum(a * x**k for k, a in enumerate(coefficients)),  # tidied, a dot
-    ],
-    3: [with_einsum_in_place],
+    1: [by_get, by_message],
+    2: [by_differences, lambda rows: solution_2([*rows])],
+    3: [lambda w, x: (w @ x, lambda g: ((x @ g.T).T, (g.T @ w).T))],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, into_the_members, "whose is each row that it returns?"),
+    (1, into_the_members, "no message has reached a parent"),
+    (1, lambda values, done: np.ones_like(values[done[-1][0][0]]), "no `np.ones_like`."),
     (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
-    (1, backward_with(add=lambda old, row: old - row), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
-    (2, lambda coefficients, x: ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)]), "log: x = -0.7"),
-    (2, lambda coefficients, x: Vector([a * x**k for k, a in enumerate(coefficients)]), "Expected a Value, found a Vector"),
-    (3, lambda x, t, w, b, v, c: w @ (... * x), "still computes with the dots"),
+    (1, lambda values, done: {done[-1][0][0]: 1.0}, "Nothing here yet: no message has reached a parent."),
+    (1, backward_with(lambda adjoint, parent, row: adjoint.update({parent: adjoint[parent] - row})), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
+    (2, lambda rows: "stacked", "At u0 u1 u2 the result should be u[0:3], not stacked. Look at the names"),
+    (2, lambda rows: solution_2(sorted(rows)), "At u0 u2 u1 u3 the result should be stacked, not u[0:4]."),
+    (2, lambda rows: solution_2([("u", k) for _, k in rows]), "At v0 u1 the result should be stacked, not u[0:2]."),
+    (3, lambda w, x: (x @ w, lambda g: (g @ x.T, w.T @ g)), "Which factor has to be transposed?"),
+    (3, by_einsum, "no `np.einsum`."),
+    (3, lambda w, x: w @ x, "Return two things"),
+    (3, lambda w, x: (w @ x, lambda g: (g @ x, w @ g)), "Which factor has to be transposed?"),
+    (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
+    (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages, for W and for X"),
 ]  # fmt: skip
+
+RNG = np.random.default_rng(0)
+
+WIDER = {  # more inputs than a check asks about, in the same form
+    1: [
+        (lambda x, z, w, b: (x + z + w) * (x + z + w + b),), (lambda x, z, w, b: x * x * w * w,),
+        (lambda x, z, w, b: ad.exp(z) * (x * w + z * w) + z,), (lambda x, z, w, b: w * b,),
+        (lambda x, z, w, b: ad.where(ad.less(w * b, x * z), ad.exp(x), w * z) + ad.maximum(x, b),),
+        (lambda x, z, w, b: ad.dot([w, b], [x, z]) * ad.dot([b, w], [x, z]),),
+        (lambda x, z, w, b: ad.nn.cross_entropy([x * w, z + b, w], 1),),
+        (lambda x, z, w, b: ad.where(ad.less(x, z), ad.where(ad.less(0, z), x, w), b * z),),
+        (lambda x, z, w, b: ad.hypot(x - w, z) / (2 + ad.sigmoid(b * x)) ** 3,),
+    ],
+    2: [
+        ([("uvw"[k], int(i)) for k, i in zip(RNG.integers(0, names, size), RNG.integers(0, 3, size))],)
+        for names in (1, 2) for size in (1, 2, 3, 4) for _ in range(80)
+    ] + [([("v10", first + k) for k in range(size)],) for first in (0, 9, 99) for size in (1, 2, 12)],
+    3: [
+        tuple(map(RNG.standard_normal, ((m, k), (k, n), (m, n))))
+        for m in (1, 2, 5) for k in (1, 3) for n in (1, 2, 7)
+    ],
+}  # fmt: skip

@@ -2,15 +2,8 @@
 
 import math
 
-from autodiff.course.forward_mode import (
-    Pair,
-    Tagged,
-    confused,
-    pair_with,
-    solution_4,
-    split,
-    tagged_with,
-)
+from autodiff.course.forward_mode import Pair, Tagged, solution_4
+from autodiff.course.verdicts import Edit
 
 
 class ByFormula:
@@ -53,21 +46,46 @@ class OwnTag(Tagged):
         return Tagged(found.primal, found.tangent, found.tag + 1)
 
 
+def power_of_pairs(a, b):
+    slope = b.primal * a.primal ** (b.primal - 1)
+    z = a.primal**b.primal
+    return ByFormula(z, slope * a.tangent + math.log(a.primal) * z * b.tangent)
+
+
+class InPlace(Pair):
+    def __mul__(self, other):
+        self.tangent = self.tangent * other.primal + self.primal * other.tangent
+        self.primal *= other.primal
+        return self
+
+
+class HalfDone(Pair):
+    """The sum is still dots, and what comes after it is right."""
+
+    __mul__, __truediv__ = Pair.__mul__, Pair.__truediv__
+
+    def __add__(self, other): ...
+
+
 RIGHT = {  # spellings of each exercise beside our own
     1: [ByFormula],
-    2: [lambda a: ByFormula(math.sin(a.primal), math.cos(a.primal) * a.tangent)],
+    2: [power_of_pairs],
     3: [ByCases],
     4: [{key: [mode.title(), n] for key, (mode, n) in solution_4().items()}],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, type("Sum", (Pair,), {"__add__": Pair.__add__, "__mul__": lambda a, b: ..., "__truediv__": lambda a, b: ...}), "Right so far: the primal of a + b, the tangent of a + b. Nothing here yet: a * b, a / b."),
+    (1, type("Sum", (Pair,), {"__add__": Pair.__add__, "__mul__": lambda a, b: ..., "__truediv__": lambda a, b: ...}), "Right so far: the primal of a + b, the tangent of a + b. Nothing here yet: the primal of a * b, the tangent of a * b, the primal of a / b, the tangent of a / b."),
     (1, type("Plain", (Pair,), {"__add__": lambda a, b: a.primal}), "a + b: return a Pair. Yours returns an int."),
-    (1, pair_with(mul=lambda a, da, b, db: (a + b, da * b + a * db)), "the primal of a * b should be 12, not 7"),
-    (2, lambda a: math.sin(a.primal), "Return a Pair. Yours returns a float."),
+    (1, Edit("Pair(self.primal * other.primal", "Pair(self.primal + other.primal"), "the primal of a * b should be 12, not 7"),
+    (1, InPlace, "a * b has changed a or b"),
+    (1, HalfDone, "Right so far: the primal of a * b, the tangent of a * b, the primal of a / b, the tangent of a / b. Nothing here yet: the primal of a + b"),
+    (2, lambda a, b: a.primal**b.primal, "Return a Pair. Yours returns an int."),
+    (3, type("Half", (Tagged,), {"__add__": lambda x, y: ..., "__mul__": Tagged.__mul__}), "the primal of x * y. Nothing here yet: the tag of x + y"),
+    (3, type("Other", (Tagged,), {"__mul__": lambda x, y: x if x.tag > y.tag else y}), "y may be a plain number"),
     (3, type("Number", (Tagged,), {"__add__": lambda x, y: x.primal}), "x + y: return a Tagged"),
     (3, OwnTag, "the tag of x + y should be 1, not 2"),
-    (3, tagged_with(split=lambda x, tag: (confused(x, tag)[0], split(x, tag)[1])), "a number with another tag is a constant"),
+    (3, Edit("split(self, tag), split(other, tag)", "[(getattr(x, 'primal', x), split(x, tag)[1]) for x in (self, other)]"), "a number with another tag is a constant"),
     (4, {"a": ("forward", 1), "b": (..., ...), "c": ..., "d": (..., ...)}, "Right so far: a. Nothing here yet: b, c, d."),
     (4, solution_4() | {"c": ("reverse", 40)}, "c: forward mode pays for inputs"),
     (4, solution_4() | {"a": ("onward", 1)}, "a: expected a pair"),

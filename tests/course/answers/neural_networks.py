@@ -7,8 +7,9 @@ import numpy as np
 
 from autodiff import Matrix, exp, log, maximum
 from autodiff.course import neural_networks as lesson
-from autodiff.course.neural_networks import gauss_with, solution_4, solution_5
+from autodiff.course.neural_networks import solution_4, solution_5
 from autodiff.course.our_engine import Value
+from autodiff.course.verdicts import Edit
 from autodiff.nn import cross_entropy, xavier_normal
 
 
@@ -100,8 +101,8 @@ RIGHT = {  # others than our own
     4: [probe_by_others],
     5: [
         xavier_normal,
-        gauss_with(lambda n, m: 5 / 3 * n**-0.5),
-        gauss_with(lambda n, m: 5 / 3 * (2 / (n + m)) ** 0.5),
+        Edit("n_in**-0.5", "5 / 3 * n_in**-0.5"),
+        Edit("n_in**-0.5", "5 / 3 * (2 / (n_in + n_out)) ** 0.5"),
         lambda n, m, rng: np.random.default_rng(rng.getrandbits(32)).normal(0, n**-0.5, (m, n)),
         lambda n, m, rng: Matrix(solution_5(n, m, rng)),
     ],
@@ -115,7 +116,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda ws, xs: Value(sum(w.data * x.data for w, x in zip(ws, xs)), [*ws, *xs], lambda grad: [2 * grad] * 2 * len(ws)), "the gradients of the weights[1] should be"),
     (2, OneLayer, "one for each neuron; in it there is a float"),
     (2, HalfLayer, "Right so far: what the layer returns. Nothing here yet: the parameters"),
-    (3, lesson.network_with(parameters=lambda self: [x.parameters() for x in self.layers]), "all parameters in one row; in it there is a list"),
+    (3, Edit("[p for layer in self.layers for p in layer.parameters()]", "[x.parameters() for x in self.layers]"), "all parameters in one row; in it there is a list"),
     (3, HalfNetwork, "Nothing here yet: the output."),
     (4, lambda net, xs: net(xs), "Return two lists"),
     (4, lambda net, xs: solution_4(net, xs)[::-1], "the activations of layer 1[0] should be"),
@@ -123,10 +124,10 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (5, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
     (5, lambda n, m, rng: solution_5(n, m, Random(0)), "Draw each weight from rng"),
     (5, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
-    (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (30, 300), not ()"),
-    (5, gauss_with(lambda n, m: 2 / n**0.5), "n · Var(w) should be 1"),
-    (5, gauss_with(lambda n, m: (2 / n) ** 0.5), "is for relu"),
-    (5, gauss_with(lambda n, m: n**-0.5, mean=-1.0), "the mean should be 0, not -"),
+    (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (15, 300), not ()"),
+    (5, Edit("n_in**-0.5", "2 / n_in**0.5"), "n · Var(w) should be 1"),
+    (5, Edit("n_in**-0.5", "(2 / n_in) ** 0.5"), "is for relu"),
+    (5, Edit("gauss(0,", "gauss(-1.0,"), "the mean should be 0, not -"),
     (6, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
     (6, with_a_little, "cut off or with a small number added"),
     (6, lambda logits, target: -log(maximum(softmax(logits)[target], 1e-9)), "cut off or with a small number added"),

@@ -13,7 +13,7 @@ RIGHT = {  # spellings of each exercise beside our own
     2: [sympy.sympify(4e-10)],
     3: [
         lambda f, x, h: np.imag(f(np.array(x + 1e-30j))) * 1e30,
-        lambda f, x, h: ((f(x + 1j * h) - f(x)) / (1j * h)).real,
+        lambda f, x, h: (f(x + 1j * h) / (1j * h)).real,
     ],
 }
 
@@ -24,8 +24,11 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda f, x, h: central(f, x, 1e-5), "a step of your own"),
     (1, mixed(4, 1), "How many times does c h²/4"),
     (2, math.nan, "A step is a positive number"),
-    (3, lambda f, x, h: central(f, x, 1e-5), "loses digits"),
+    (3, lambda f, x, h: central(f, x, 1e-5), "That takes 2 values of f"),
+    (3, lambda f, x, h: (f(x + 1j * h) - f(x)).imag / h, "That takes 2 values of f"),
+    (3, lambda f, x, h: f(x + 2j * h).imag / h, "loses digits"),
     (3, lambda f, x, h: f(x + h * 1j).imag, "divide by h"),
-    (3, lambda f, x, h: (f(x + h) - f(x)) / h, "so small a step is lost in x"),
+    (3, lambda f, x, h: (f(x + h) - f(x)) / h, "That takes 2 values of f"),
+    (3, lambda f, x, h: f(x + h) * 0, "so small a step is lost in x"),
     (3, lambda f, x, h: f(x + h * 1j) / h, "You need only one of its two parts"),
 ]

@@ -7,16 +7,8 @@ import numpy as np
 
 from autodiff.course import reverse_mode
 from autodiff.course.gallery import PATH_BY_PATH
-from autodiff.course.reverse_mode import (
-    all_paths,
-    engine,
-    merged,
-    ruled,
-    solution_3,
-    solution_4,
-    solution_5,
-    stepping,
-)
+from autodiff.course.reverse_mode import all_paths, solution_3, solution_4, solution_5
+from autodiff.course.verdicts import Edit
 from autodiff.tiny import Value
 
 
@@ -96,21 +88,25 @@ def by_nearness(root):
     return sorted(solution_4(root), key=lambda node: -steps[node] if node.parents else -99)
 
 
+MERGED = Edit("zip(node.parents", "dict(zip(node.parents", "grad))", "grad))).items()").program(
+    solution_3
+)
+
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, (..., 7.0), "w = u * b uses b as well"),
     (1, (2, 7), "in the other order"),
     (1, "72", "Expected two numbers"),
     (2, math.tanh, "Return a pair: the result, and the closure."),
     (2, lambda x: (math.tanh(x), lambda grad: grad * 0.5), "Mind the comma"),
-    (2, ruled(lambda x, y, grad: grad * (1 - y)), "it has two factors"),
+    (2, Edit("y * y", "y"), "it has two factors"),
     (4, lambda root: {*solution_4(root)}, "Expected a list of the nodes, found a set"),
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
     (4, by_nearness, "s = p + r, the order should be each node after its parents, not q before its parent"),
     (5, recursive, "Who sends too early"),
     (5, answer_that_rests_on(solution_5, order=lambda root: [*dict.fromkeys(all_paths(root))]), PATH_BY_PATH),
-    (5, answer_that_rests_on(solution_5, send=merged), "First mend your `send`: A node that is a parent twice"),
-    (6, answer_that_rests_on(reverse_mode.solution_6, backward=engine(walk=lambda nodes: [])), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
+    (5, answer_that_rests_on(solution_5, send=MERGED), "First mend your `send`: A node that is a parent twice"),
+    (6, answer_that_rests_on(reverse_mode.solution_6, backward=Edit("reversed(nodes)", "[]").program(solution_5)), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
     (6, lambda parameters, loss, rate: loss.backward(), "Yours is a function: backward(loss)."),
-    (6, stepping(lambda x, grad, rate: x - rate * grad / 2), "At a rate of 0.02, a after the first step should be"),
+    (6, Edit("rate *", "rate / 2 *"), "At a rate of 0.02, a after the first step should be"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
 ]  # fmt: skip

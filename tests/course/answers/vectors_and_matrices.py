@@ -3,6 +3,7 @@
 import numpy as np
 
 from autodiff import Matrix, Vector, grad
+from autodiff.course import vectors_and_matrices as lesson
 from autodiff.course.vectors_and_matrices import solution_2
 
 
@@ -21,6 +22,13 @@ def as_column(a, x, b):
     return u @ x[None], a.T @ u
 
 
+def by_formulas(w, b, v, d):
+    h = np.tanh(lesson.times * w + b)
+    u = 2 * (h @ v + d - lesson.heights)
+    back = (u @ v.T) * (1 - h * h)
+    return [lesson.times.T @ back, np.ones(len(h)) @ back, (u.T @ h).T, u.sum(axis=0)]
+
+
 RIGHT = {  # spellings of each exercise beside our own
     1: [
         lambda a, b: (np.dot(a, b), lambda grad: ((b @ grad.T).T, np.einsum("ik,ij->kj", a, grad))),
@@ -32,6 +40,7 @@ RIGHT = {  # spellings of each exercise beside our own
     3: [
         lambda x, bias: (x + bias, lambda grad: (1 * grad, np.ones(len(x)) @ grad)),
     ],
+    5: [by_formulas],
     4: [
         lambda a: (np.linalg.inv(a), lambda grad: (np.linalg.solve(-a.T, np.linalg.solve(a, grad.T).T),)),
     ],
@@ -44,6 +53,14 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda a, b: (a @ b, lambda grad: (grad @ b.T, ...)), "Nothing here yet: the message for b"),
     (2, lambda a, x, b: (Matrix(a) @ x - b).norm().backward(), "That is the engine's answer"),
     (2, lambda a, x, b: grad(lambda a, x: (Matrix(a) @ x - b).norm(), argnums=(0, 1))(a, x), "That is the engine's answer"),
+    (1, lambda a, b: (a @ b, lambda grad: (b, a)), "the message for a: where is grad?"),
+    (1, lambda a, b: (a @ b, lambda grad: (grad @ b.T, a @ grad)), "the message for b: over which index"),
+    (1, lambda a, b: (a @ b, lambda grad: (grad @ b.T, grad @ a.T)), "the message for b: the other way round"),
+    (1, lambda a, b: (a @ b, lambda grad: (grad @ b.T, a.T * grad)), "the message for b: `*` goes entry by entry"),
+    (1, lambda a, b: (a @ b, lambda grad: (-grad @ b.T, a.T @ grad)), "the message for a: only the sign"),
+    (2, lambda a, x, b: (solution_2(a, x, b)[0], a.T @ (2 * (a @ x - b))), "That is for the norm squared"),
+    (5, lambda w, b, v, d: (w, b), "Return four gradients"),
+    (5, lambda w, b, v, d: (w, b, v, d), "the gradient of d[0] should be"),
     (2, by_differences, "no difference quotient is exact"),
     (2, lambda a, x, b: a.T @ (a @ x - b) / np.linalg.norm(a @ x - b), "That is for x alone."),
     (2, lambda a, x, b: solution_2(a, x, b)[0], "That is for A alone."),

@@ -1,0 +1,3 @@
+// Training as a page of its own.
+
+follow(repaint);

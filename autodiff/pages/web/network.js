@@ -1,0 +1,224 @@
+// A network that is built here, and learns points that are drawn here: the page of training with an
+// editor in front, and behind it the live graph of one point. Derivatives come from the rules that
+// Python printed from ops.py, steps from those of optim.py.
+
+const live = liveGraph({ away: () => shown === null,
+  back: () => (history.state === "graph" ? history.back() : leave()) });
+
+// -- The address: it carries all that it takes to learn the same again
+
+let spec = { data: "circle", layers: "4-2", act: "tanh", by: "SGD", rate: 0.1, seed: 1 };
+let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
+const past = [], ui = { kind: 1 }; // data before; what is open, typed and guessed
+
+const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, steps: view.t.steps,
+  ...(view.s.held && { wire: view.s.wire }), ...(shown !== null && { point: shown }) })}`;
+
+function readSpec(said) {
+  const by = Object.hasOwn(optimizers, said.by) ? said.by : "SGD", { rate } = optimizers[by];
+  spec = { data: said.data, layers: (said.layers.match(/[1-8]/g) ?? []).slice(0, 3).join("-"),
+    act: said.act === "relu" ? "relu" : "tanh", by, seed: Math.abs(said.seed | 0),
+    rate: clamp(Number(said.rate) || rate, rate / 100, 300 * rate) };
+  try {
+    rowsOf(spec.data);
+  } catch {
+    spec.data = "circle";
+  }
+}
+
+// -- The page
+
+function build(changes) {
+  const { running = false, wire, held } = view?.s ?? {};
+  if (view) view.s.running = false;
+  spec = { ...spec, ...changes };
+  net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
+  const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
+  view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
+    outputs: 1, targets: [-1, 1], axes: [], classes: ["sand", "blue"], column: 2, measures: true,
+    ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters, memory: parameters.map(() => memory), rate,
+    optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
+  view.change({ rate: spec.rate, running, ...(held && !changes.layers && { wire, held }) });
+}
+
+// Other points for the network as it is.
+function take(data) {
+  spec.data = data;
+  view.t.rows = rowsOf(data);
+  view.t.look();
+  tell({ strayed: ui.strayed || view.t.steps > 0, problem: null });
+}
+
+function edited(rows) {
+  past.push(spec.data);
+  take(rows.map(([x, y, k]) => [near(x), near(y), k].join(" ")).join("\n"));
+}
+
+function choose(data) {
+  past.push(spec.data);
+  ui.problem = null;
+  build({ data });
+}
+
+const tell = (changes) => view.change({}, Object.assign(ui, changes));
+const press = (words, onclick, pressed, more) =>
+  h("button", { onclick, "aria-pressed": pressed, ...more }, words);
+const pick = (key, all) => h("span.pick", all.map((x) => press(x, () =>
+  build({ [key]: x, ...(key === "by" && { rate: optimizers[x].rate }) }), spec[key] === x)));
+const thumbs = Object.keys(SETS).map((set) => [set, h("svg", { viewBox: "-6.6 -6.6 13.2 13.2" },
+  rowsOf(set, 70).map(([x, y, k]) => disc(k > 0 ? "value" : "sand", [x, -y], 0.6)))]);
+
+function typed({ target: { value } }) {
+  try {
+    if (rowsOf(value)) choose(value);
+  } catch (error) {
+    tell({ problem: error.message, text: value });
+  }
+}
+
+const asks = () => ui.asked && view.s.held && !view.t.steps;
+const EDIT = {
+  heading() {
+    const { s, t } = view, way = Math.sign(-t.g[s.wire]);
+    return asks() ? ["Which points want this weight larger?", "Those whose arrow points right."]
+      : ["Who pulls this weight?", ui.guess && !t.steps
+      ? [ui.guess === way ? "You saw it" : "Not so", ": tip to tail they pull it ",
+        orange(way > 0 ? "→ larger" : "← smaller"), ". Now run."]
+      : "Touch a wire, and every point pulls it. Touch a point, and its graph opens."];
+  },
+  idle: () => asks() && h("div.guess", "And all together?", [-1, 1].map((guess) =>
+    press(guess > 0 ? "larger →" : "← smaller", () => {
+      view.s.pulls = null;
+      tell({ guess, asked: false });
+    }))),
+  choices: () => h("div.choices",
+    h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
+      spec.data === set, { class: "thumb", "aria-label": set })),
+    press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
+    pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)),
+    h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
+      past.length > 0 && press("↶ Undo", () => take(past.pop()))),
+    ui.open && [h("textarea", { rows: 4, oninput: typed, value: ui.problem ? ui.text : spec.data,
+      "aria-label": "points" }),
+    h("p.note", { role: "status" }, ui.problem ? h("b.error", ui.problem)
+      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")]),
+  note() {
+    const { s, t } = view;
+    if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
+    ui.strayed ||= s.rate !== spec.rate;
+    return ui.strayed ? "The address trains these points from the start: it leads nearby, not here."
+      : "The address holds all of this: send it.";
+  },
+  layers(placeAt) {
+    const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
+    const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
+    return h("div.layers", sizes.map((n, l) => {
+      const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
+        { "aria-label": `${words} neurons in layer ${l + 1}` });
+      return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
+        h("b", n), to("+", "more", 1));
+    }), sizes.length < 3 && press("+ layer", () => build({ layers: `${spec.layers}-4` }), null,
+      { class: "deeper" }));
+  },
+  kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
+    .map(([kind, name, sign]) => press(sign, () => tell({ kind }), ui.kind === kind,
+      { "aria-label": `add ${name}` }))),
+  // A click adds a point, or opens the graph of one; a point is dragged, or dragged out and gone.
+  hands: {
+    onpointerdown(event) {
+      ui.from = [event.clientX, event.clientY];
+      view.grab(event);
+    },
+    onpointermove: (event) => ui.from && far(event) && view.drag(event),
+    onpointerup(event) {
+      if (!ui.from) return;
+      const { target: { dataset: { i } }, currentTarget, clientX, clientY } = event;
+      const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
+      const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
+      ui.from = null;
+      if (!moved && i) down(Number(i));
+      else if (!moved) edited([...t.rows, [...s.box.back(...at), ui.kind]].slice(0, MANY));
+      else if (i) edited(out && t.rows.length > 1 ? t.rows.toSpliced(i, 1) : t.rows);
+    },
+    onkeydown(event) {
+      const { key, target: { dataset: { i } } } = event, { rows } = view.t;
+      if (key === "Enter") down(Number(i));
+      else if (key === "Delete" && rows.length > 1) edited(rows.toSpliced(i, 1));
+      else view.nudge(event);
+      if (key.startsWith("Arrow")) edited(rows);
+    },
+  },
+  away: (s) => shown !== null || s !== view.s, // of a network that was
+  neuron: (event, k) => { // of the point that the network knows least
+    view.s.focus = k;
+    down(view.t.each.indexOf(Math.max(...view.t.each)));
+  },
+  painted() {
+    clearTimeout(ui.later);
+    ui.later = setTimeout(store, 300, "replaceState", history.state);
+  },
+};
+const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY - ui.from[1]) > 5;
+
+// -- The graph of one point, at the proof of the weight that is held
+
+const [, ...sheets] = document.querySelectorAll("style");
+const wear = (deep) => sheets.forEach((sheet, k) => { sheet.disabled = deep !== (k > 1); });
+
+function store(how, state) {
+  try { history[how](state, "", address()); } catch { /* a frame has no address */ }
+}
+
+function down(i) {
+  shown = i;
+  store("pushState", "graph");
+  enter();
+}
+
+function enter() {
+  const { t, s } = view, { graph, leaves, neurons } = net;
+  const node = s.held ? leaves[3 + s.wire] : null;
+  [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
+  s.running = false;
+  wear(true);
+  const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
+  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, proof: node && { node, by: 0.1 } });
+}
+
+// What was dragged there comes along.
+function leave() {
+  const { t } = view, row = t.rows[shown], numbers = live.numbers();
+  const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
+  if (p.some((v, k) => v !== t.p[k])) t.p = ui.dragged = p, ui.strayed = true;
+  if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));
+  shown = view.s.focus = null;
+  wear(false);
+  t.look();
+  view.repaint();
+}
+
+addEventListener("popstate", () => (shown === null ? openAddress() : leave()));
+addEventListener("keydown", (event) => shown !== null && live.onKey(event));
+
+function openAddress() {
+  const hash = location.hash || root.dataset.address || "";
+  const said = { ...spec, ...Object.fromEntries(new URLSearchParams(hash.slice(1))) };
+  const { steps = 0, wire = hash ? NaN : 12, point, ...rest } = said;
+  wear(false);
+  readSpec(rest);
+  ui.asked = !hash;
+  build(spec);
+  const { t, s } = view, until = performance.now() + 4000;
+  while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
+  ui.strayed = t.steps < steps;
+  if (t.p[Number(wire)] !== undefined) Object.assign(s, { wire: Number(wire), held: true });
+  view.repaint();
+  if (t.rows[Number(point)]) shown = Number(point), enter();
+}
+function paint() {
+  if (shown === null) view.repaint();
+  else live.paint();
+}
+follow(paint, false);
+openAddress();
+new ResizeObserver(paint).observe(main);

@@ -1,0 +1,103 @@
+// "Who pulls this weight?": of the wire that is touched, an arrow for every sample, and their sum.
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const pullOf = (wire, held = false) =>
+  change({ wire, held, pulls: wire === s.wire ? s.pulls : null });
+
+// The wires, and their names: w′₂₁ is of the second layer, into neuron 2, from 1.
+const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMap((row, i) =>
+  [...row, biases[i]].map((index, j) => {
+    const [name, from] = j < row.length ? ["w", j + 1] : ["b", ""];
+    return [index, name + "′".repeat(l) + `${i + 1}${from}`.replace(/\d/g, subscript)];
+  }))));
+called.delete(null);
+
+// Whoever touches a wire sees who pulls it; a click holds it, and so do the arrow keys.
+const wireAt = ({ target: { dataset } }) => (dataset.wire ? Number(dataset.wire) : null);
+const wireHands = {
+  onpointerover: (event) => s.held || pullOf(wireAt(event)),
+  onpointerleave: () => s.held || pullOf(null),
+  onclick: (event) => {
+    const wire = wireAt(event), again = s.held && wire === s.wire;
+    pullOf(again ? null : wire, wire !== null && !again);
+  },
+  onkeydown: (event) => {
+    const order = [...called.keys()], at = order.indexOf(s.wire), { key } = event;
+    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[key];
+    if (by) pullOf(order.at((at + by) % order.length), true);
+    else if (key === "Escape") pullOf(null);
+    else return;
+    event.preventDefault();
+  },
+};
+const wireChosen = () => ({ role: "slider", tabindex: 0, "aria-label": "the weight that is held",
+  "aria-valuenow": s.wire ?? -1, "aria-valuetext": called.get(s.wire) ?? "none", ...wireHands });
+
+// What each sample asks of this weight: its own derivative, turned round. The scales stay while
+// points move, so that arrows grow and turn, but none passes 0.4 of the picture.
+function pulled() {
+  if (s.wire === null) return;
+  const fresh = !s.pulls, now = performance.now();
+  const slopes = t.rows.map((row) => programs.sample(row.concat(t.p))[1][s.wire]);
+  s.pulls = slopes.map((slope) => clamp(-slope || 0, -1e9, 1e9));
+  const one = s.plotWidth / Math.max(...s.pulls.map(Math.abs), 1e-12);
+  s.perPull = fresh ? 0.15 * one : Math.min(s.perPull, 0.4 * one);
+  if (fresh) Object.assign(s, { reach: 0, lands: s.running || calm.matches ? now : now + 1700 });
+}
+
+// An arrow as a shape; none is seen that is shorter than least.
+function pointed(x, y, by, thick, least = 0) {
+  if (!(Math.abs(by) > least)) return "";
+  const head = Math.sign(by) * Math.min(Math.abs(by), 2.6 * thick), neck = x + by - head;
+  const a = thick / 2, b = 0.53 * Math.abs(head);
+  const places = [[x, -a], [neck, -a], [neck, -b], [x + by, 0], [neck, b], [neck, a], [x, a]];
+  return `M${places.map(([at, up]) => `${at.toFixed(1)} ${(y + up).toFixed(1)}`).join("L")}Z`;
+}
+
+const placeOfRow = (row, i) => s.box.at([row[0], features === 2 ? row[1]
+  : targets ? [targetOf(i)].flat()[0] : s.predictions[i][0]]);
+const pullsAtPoints = () => s.pulls && draw("pull", t.rows.map((row, i) =>
+  pointed(...placeOfRow(row, i), s.pulls[i] * s.perPull, 3.4, 3)).join(""));
+
+const whoPulls = () => ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
+  orange("←"), "\u00a0smaller, ", orange("→"), "\u00a0larger"];
+
+// Below the picture: all arrows tip to tail, each as long as its share, so that they end at their
+// mean; and what the optimiser makes of it.
+function pulls() {
+  const width = s.plotWidth, height = 112, base = height - 24, n = t.rows.length;
+  const idle = edit.idle?.() || (!s.pulls && "Touch a wire: who pulls it?");
+  if (idle) return h("p.pulls.idle", { style: `width: ${width}px` }, idle);
+  const sorted = [...s.pulls.keys()].sort((a, b) => s.pulls[b] - s.pulls[a]);
+  const room = s.pulls.map((pull) => Math.sqrt(Math.abs(pull))); // the longer, the thicker
+  const perRoom = (base - 8) / (room.reduce((a, b) => a + b) || 1), spots = [], ends = [0];
+  let top = 4;
+  sorted.forEach((i, k) => {
+    const tall = perRoom * room[i], from = ends.at(-1);
+    spots[i] = { from, tall, y: top + tall / 2, turn: k / n };
+    ends.push(from + s.pulls[i] / n);
+    top += tall;
+  });
+  const [low, high] = extent(ends), flies = performance.now() < s.lands;
+  s.reach = Math.max(s.reach, high - low, 1e-12);
+  const x = (v) => 14 + (width - 28) * (v - low) / s.reach, zero = x(0), tip = x(ends.at(-1));
+  const shapes = spots.map(({ from, tall, y }, i) => pointed(x(from), y,
+    x(from + s.pulls[i] / n) - x(from), clamp(0.62 * tall, 1.8, 9), 0.4));
+  const slide = ({ from, y, turn }, i) => {
+    const [px, py] = placeOfRow(t.rows[i], i);
+    return draw("pull slide", shapes[i], { style:
+      `--x: ${px - x(from)}px; --y: ${py - s.plotHeight - y}px; --turn: ${turn}` });
+  };
+  const p = t.p[s.wire], [next] = programs.move([p, t.g[s.wire], s.rate, ...t.memory[s.wire]]);
+  const [right, left] = [1, -1].map((way) => s.pulls.filter((v) => way * v > 0).length);
+  const hill = sorted.map((i, k) => `L${x(ends[k + 1])} ${spots[i].y}`).join("");
+  return h("div.pulls", { style: `width: ${width}px`, key: `wire${s.wire}` },
+    h("svg", { width, height }, draw("hill", `M${zero} 4${hill}H${zero}Z`),
+      draw("axis", `M${zero} 0V${height}M${tip} ${base - 8}V${height}`),
+      flies ? spots.map(slide) : draw("pull", shapes.join("")),
+      draw("pull sum", pointed(zero, base + 11, tip - zero, 9))),
+    h("p", h("span", `${right} larger, ${left} smaller`), orange(`mean ${signed(-t.g[s.wire])}`),
+      h("span", "step ", blue(signed(next - p))),
+      data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)));
+}
+const signed = (x) => (x < 0 ? "" : "+") + amount(x);

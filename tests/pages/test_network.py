@@ -1,0 +1,338 @@
+"""The page on which a network is built: its programs in Node.js, and what people do in it."""
+
+import json
+import math
+from functools import partial
+
+import pictures
+import pytest
+from browser import eventually
+
+import autodiff as ad
+from autodiff import nn, optim, show_steps
+from autodiff.__main__ import main
+from autodiff.pages import live, network
+from autodiff.pages.training import printed_move
+
+PARTS = "numbers", "core", "parser", "charts", "trainer", "points", "unrolled"
+
+
+@pytest.fixture(scope="module")
+def made(node):
+    """The value of an expression beside the points and the networks of the page."""
+    program = live.script(live.all_rules(*network.LONG), parts=PARTS)
+    return lambda said: node(f"(() => {{ {program}\n{said} }})()")
+
+
+# -- Programs -------------------------------------------------------------------------------------
+
+EXACT = """
+const net = networkOf([8, 8], act), { graph, leaves } = net, p = weightsOf(net, 3);
+const { sample, neurons } = programsOf(net), known = Function;
+const slow = ((Function) => eval(`(${programsOf})`)(net))(() => { throw new EvalError("policy"); });
+return rowsOf("spiral").flatMap((row) => {
+  const at = [...graph.start], xs = [...row, ...p];
+  leaves.forEach((i, k) => { at[i] = xs[k]; });
+  const { values, adjoints } = pass(graph, at);
+  const expected = [values[graph.output], leaves.slice(3).map((i) => adjoints[i])];
+  const inside = net.neurons.map((i) => values[i]), some = neurons([row[0], row[1], ...p]);
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? [] : [row];
+  return [...same(sample(xs), expected), ...same(slow.sample(xs), expected),
+    ...same(some.slice(0, 17), inside), ...same(slow.neurons([row[0], row[1], ...p]), some)];
+});
+"""
+
+
+@pytest.mark.parametrize("act", ["tanh", "relu"])
+def test_the_programs_are_the_pass_of_the_live_graph_to_the_last_bit(made, act):
+    assert made(f"const act = {act!r}; {EXACT}") == []
+
+
+OPTIMIZERS = {"SGD": partial(optim.SGD, lr=0.1), "Adam": partial(optim.Adam, lr=0.03)}
+
+
+@pytest.mark.parametrize("by", OPTIMIZERS)
+@pytest.mark.parametrize("sizes", [[4, 2], [3], []])
+def test_fifty_steps_are_those_of_fit(made, by, sizes):
+    widths = [2, *sizes, 1]
+    layers = [nn.Linear(n, m, activation=ad.tanh) for n, m in zip(widths, widths[1:])]
+    model = nn.Sequential(*layers)
+    descent = OPTIMIZERS[by](model.parameters())
+    rows, start, end = made(f"""
+        const net = networkOf({sizes}, "tanh"), parameters = weightsOf(net, 1), rows = rowsOf("moons");
+        const programs = {{ ...programsOf(net), move: {printed_move(descent)} }};
+        const memory = parameters.map(() => {json.dumps([0.0] * len(descent.memory))});
+        const t = trainer(programs, {{ rows, held: [], parameters, memory, batch: null }});
+        for (let i = 0; i < 50; i++) t.step({descent.lr});
+        return [rows, parameters, t.p];
+    """)
+    for p, x in zip(model.parameters(), start, strict=True):
+        p.data = x
+    *xs, ys = zip(*rows)
+    loss = lambda out, target: (out[0] - target) ** 2  # noqa: E731
+    nn.fit(model, [*zip(*xs)], ys, loss, descent, epochs=50, progress=False)
+    assert [p.data for p in model.parameters()] == pytest.approx(end, rel=0, abs=1e-15)
+
+
+# -- Points ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["circle", "moons", "xor", "spiral"])
+def test_a_set_has_two_hundred_points_of_two_classes_in_the_plane(made, name):
+    rows = made(f"return rowsOf({name!r})")
+    assert len(rows) == 200
+    assert sum(k for *_, k in rows) == 0
+    assert all(
+        abs(v) <= 6 and v * 50 == pytest.approx(round(v * 50)) for *xy, _ in rows for v in xy
+    )
+
+
+def test_a_formula_is_a_set_blue_above_its_curve(made):
+    for text in ("sin(x)", "y = sin x"):
+        rows = made(f"return rowsOf({text!r})")
+        assert [k for *_, k in rows] == [1 if y > math.sin(x) else -1 for x, y, _ in rows]
+
+
+def test_a_table_keeps_its_numbers_or_is_stretched(made):
+    assert made(r"return rowsOf('1.5, −2, A\n3;4.02;B')") == [[1.5, -2, -1], [3, 4.02, 1]]
+    far = made(r"return rowsOf('week\theight\tkind\n10\t1\tno\n30\t2\tyes\n20\t3\tyes')")
+    assert far == [[-5.4, 1, -1], [5.4, 2, 1], [0, 3, 1]]
+
+
+REFUSED = {
+    "sin(": "The formula ends",
+    "sin(z)": "“z” is unknown; write a formula of x",
+    "1 2 A\\n1 two B": "“1 two B” is not x, y and a class",
+    "1 2 A\\n1 2 B\\n1 2 C": "3 points of 3 classes",
+    "1 2 A\\n" * 501: "501 points",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.items())
+def test_what_is_no_data(made, text, reason):
+    assert reason in made(f"try {{ rowsOf('{text}'.trim()) }} catch (e) {{ return e.message }}")
+
+
+# -- The page -------------------------------------------------------------------------------------
+
+
+def test_the_command_line_writes_it_by_its_name_and_refuses_others(tmp_path, capsys):
+    assert main(["--page", str(tmp_path / "network.html")]) == 0
+    assert (tmp_path / "network.html").read_text(encoding="utf-8") == network.page()
+    for name in ("net.html", "graph.txt"):
+        assert main(["--page", str(tmp_path / name)]) == 2
+        words = (
+            f"found the file name {name!r}, expected graph.html, to type expressions on, or network"
+        )
+        assert words in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
+
+
+def test_it_is_one_small_file():
+    assert len(network.page().encode()) <= 191_000
+
+
+def at(browser, x, y):
+    """Where a point of the plane is on the screen."""
+    left, top = browser.evaluate(
+        "paint(), (({ x, y }) => [x, y])(document.querySelector('.plane').getBoundingClientRect())"
+    )
+    across, down = browser.evaluate(f"view.s.box.at([{x}, {y}])")
+    return left + across, top + down
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1200, 2560])
+def test_no_screen_scrolls_sideways(browser, width):
+    browser.show(network.page(), width=width, height=844)
+    for action in ("", "document.querySelector('.guess button').click();", "down(0);"):
+        browser.evaluate(f"{action} paint()")
+        wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert browser.evaluate(wide), action
+
+
+def test_it_asks_first_and_runs_after_a_guess(browser):
+    browser.show(network.page(), width=1200, height=900)
+    assert "Which points want this weight larger?" in browser.words()
+    assert browser.evaluate("[view.s.running, view.s.held, view.t.steps]") == [False, True, 0]
+    assert browser.each(".plot .pull", "e.getAttribute('d').length > 999") == [True]
+    browser.push("larger →")
+    larger = browser.evaluate("view.t.g[view.s.wire] < 0")
+    words = browser.words()
+    assert ("You saw it" if larger else "Not so") in words
+    assert "larger, " in browser.texts(".pulls span")[0]
+    browser.push("Run")
+    eventually(lambda: browser.evaluate("view.t.steps") > 3)
+    browser.push("Pause")
+    assert "Touch a wire, and every point pulls it" in browser.words()
+
+
+def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
+    browser.show(network.page(), "#data=xor", width=1200, height=900)
+    count = "view.t.rows.length"
+    browser.click(*at(browser, 5.9, -5.9))
+    assert browser.evaluate(f"[{count}, ...view.t.rows.at(-1)]") == [201, 5.9, -5.9, 1]
+    x, y = at(browser, 5.9, -5.9)
+    browser.drag(x, y, x - 40)
+    moved = browser.evaluate("view.t.rows.at(-1)[0]")
+    assert moved == pytest.approx(5.9 - 40 * 12 / 440, abs=0.03)
+    x, y = at(browser, moved, -5.9)
+    browser.drag(x, y, x + 200)
+    assert browser.evaluate(count) == 200
+    browser.evaluate("view.change({ wire: 3, held: true })")
+    browser.push("relu")
+    assert browser.evaluate("[view.s.wire, view.s.held]") == [
+        3,
+        True,
+    ]  # while its network is built anew
+    browser.words()
+    for expected in (201, 201, 200):
+        browser.push("Undo")
+        assert browser.evaluate(count) == expected
+    assert browser.evaluate("[spec.data, past.length]") == ["xor", 0]
+    browser.evaluate("document.querySelector('.point').focus()")
+    before = browser.evaluate("view.t.rows[0][0]")
+    browser.press("ArrowRight")
+    assert browser.evaluate("view.t.rows[0][0]") == pytest.approx(before + 6 * 12 / 440, abs=0.02)
+    assert browser.evaluate("rowsOf(spec.data)[0].join() === view.t.rows[0].join()")
+    browser.press("Delete")
+    assert browser.evaluate(count) == 199
+
+
+def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
+    browser.show(network.page(), "#data=circle", width=390, height=844)
+    browser.touch(*at(browser, -5.9, 5.9))
+    assert browser.evaluate("paint(), view.t.rows.at(-1)") == [-5.9, 5.9, 1]
+    for held in (True, False):
+        x, y = browser.evaluate(
+            """(() => { const e = document.querySelector("[data-wire='2']");
+            e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 3);
+            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
+        )
+        browser.touch(x, y)
+        assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [
+            2 if held else None,
+            held,
+        ]
+    browser.evaluate("scrollTo(0, 0)")
+    browser.touch(*at(browser, -5.9, 5.9))
+    assert browser.evaluate("shown") == 200
+    browser.push("the network")
+    eventually(lambda: browser.evaluate("shown") is None)
+
+
+def test_data_are_typed_or_pasted_in_a_field(browser):
+    browser.show(network.page(), width=390, height=844)
+    browser.push("your own")
+    browser.words()
+    browser.enter("textarea", "sin(x")
+    assert "The formula ends" in browser.words()
+    assert browser.each("textarea", "e.value") == ["sin(x"]
+    browser.enter("textarea", "sin(x)")
+    assert browser.evaluate("view.t.rows.every(([x, y, k]) => (y > Math.sin(x)) === k > 0)")
+    browser.evaluate("document.querySelector('textarea').select()")
+    browser.call("Input.insertText", text="1 2 A\n3 4 B")
+    assert browser.evaluate("view.t.rows") == [[1, 2, -1], [3, 4, 1]]
+
+
+def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
+    browser.show(network.page(), "#data=circle&layers=3-2&act=relu&by=Adam&seed=4", width=1200)
+    browser.click(*at(browser, 5.9, -5.9))
+    for _ in range(3):
+        browser.push("Step")
+    browser.evaluate("view.change({ wire: 5, held: true })")
+    assert "The address holds all of this" in browser.words()
+    eventually(lambda: "wire=5" in browser.evaluate("location.hash"))
+    address, before = browser.evaluate("[location.hash, [view.t.p, view.t.loss, spec]]")
+    browser.show(network.page(), address, width=1200)
+    assert browser.evaluate("[view.t.p, view.t.loss, spec]") == before
+    assert browser.evaluate("[view.s.wire, view.s.held]") == [5, True]
+    browser.click(*at(browser, -5.9, -5.9))
+    assert "leads nearby, not here" in browser.words()
+    browser.push("Start again")
+    assert "The address holds all of this" in browser.words()
+    browser.evaluate("down(0), live.numbers()[net.leaves[9]] = 0.5, leave()")
+    assert browser.evaluate("[view.t.p[6], view.t.steps]") == [0.5, 0]
+    assert "leads nearby, not here" in browser.words()
+
+
+def test_a_point_opens_its_graph_at_the_proof_and_what_is_dragged_there_comes_back(browser):
+    browser.show(network.page(), "#data=moons&steps=5&wire=12", width=1200, height=900)
+    row, slope = browser.evaluate("[view.t.rows[199], -view.s.pulls[199]]")
+    browser.click(*at(browser, *row[:2]))
+    eventually(lambda: browser.texts(".out"))
+    said = browser.evaluate("document.querySelector('[aria-pressed=true]').textContent")
+    assert said == browser.evaluate(f"number({slope}, 3)")
+    assert "point=199" in browser.evaluate("location.hash")
+    label = browser.evaluate("net.graph.labels[net.leaves[15]]")
+    browser.enter(f".slider input[aria-label='{label}']", 0.5)
+    browser.evaluate("view.change({}), requestAnimationFrame(() => { window.later = true })")
+    eventually(lambda: browser.evaluate("window.later"))
+    assert browser.texts(".out")  # the network behind paints nothing
+    browser.evaluate("history.back()")
+    eventually(lambda: not browser.texts(".out"))
+    assert "leads nearby, not here" in browser.words()
+    assert browser.evaluate("view.t.p[12]") == 0.5
+    assert browser.evaluate("view.t.rows[199]") == row
+    assert browser.evaluate("view.t.steps") == 5
+
+
+def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
+    browser.show(network.page(), "#layers=3-2", width=1200, height=900)
+    browser.evaluate("document.querySelectorAll('button.neuron')[1].click()")
+    worst = browser.evaluate("view.t.each.indexOf(Math.max(...view.t.each))")
+    assert browser.evaluate("shown") == worst
+    assert "loss = (o − t)" in browser.words()
+
+
+def test_the_loss_of_a_model_of_python_opens_on_the_page_of_formulas_by_its_link(browser):
+    model = pictures.network(2, 8, 8, 1)
+    x = ad.Vector([ad.Value(0.3, label="x1"), ad.Value(-0.7, label="x2")])
+    loss = nn.mse_loss(model(x), [1.0])
+    browser.show(live.page(), show_steps(loss).link)
+    value, neurons = browser.evaluate("[seen.view.run.values.at(-1), state.graph.neurons.size]")
+    assert (value, neurons) == (pytest.approx(loss.data, rel=1e-12), 17)
+
+
+def test_layers_and_their_neurons_are_more_or_fewer(browser):
+    browser.show(network.page(), "#layers=8-1", width=1200)
+    for button, layers in (("+ layer", "8-1-4"), ("more neurons in layer 1", "8-1-4"),
+                           ("fewer neurons in layer 2", "8-4"), ("more neurons in layer 2", "8-5")):  # fmt: skip
+        browser.evaluate(
+            "paint(); [...document.querySelectorAll('.layers button')]"
+            f".find((x) => [x.ariaLabel, x.innerText].includes({button!r})).click()"
+        )
+        assert browser.evaluate("spec.layers") == layers
+    browser.show(network.page(), "#layers=", width=1200)
+    assert browser.evaluate("[spec.layers, view.t.p.length]") == ["", 3]
+
+
+def test_what_a_network_that_was_had_in_mind_paints_nothing(browser):
+    browser.show(network.page(), "#layers=3")
+    browser.evaluate("window.was = view, build({ layers: '2' }), paint(), was.change({})")
+    browser.evaluate("requestAnimationFrame(() => { window.later = true })")
+    eventually(lambda: browser.evaluate("window.later"))
+    assert len(browser.each("button.neuron", "1")) == 2
+
+
+def test_a_policy_without_new_programs_leaves_the_pass_itself(browser):
+    policy = (
+        "<meta http-equiv=Content-Security-Policy content=\"script-src 'unsafe-inline'\"><style>"
+    )
+    browser.show(network.page().replace("<style>", policy, 1), "#steps=3", width=1200)
+    before = browser.evaluate("[view.t.loss, view.t.p]")
+    browser.show(network.page(), "#steps=3", width=1200)
+    assert browser.evaluate("[view.t.loss, view.t.p]") == before
+
+
+@pytest.mark.parametrize("address", [
+    "#data=%3Cimg src=x onerror=hacked%3D1%3E&layers=9999999&act=constructor&by=__proto__&rate=-1",
+    "#layers=77777&seed=1e999&steps=NaN&wire=-3&point=99999&rate=Infinity", "#%%%&&==&data=sin(", "#__proto__=1",
+])  # fmt: skip
+def test_an_address_that_nobody_wrote_does_no_harm(browser, address):
+    browser.show(network.page(), address)
+    assert browser.evaluate("[spec.data, view.t.rows.length, typeof hacked]") == [
+        "circle",
+        200,
+        "undefined",
+    ]
+    assert browser.evaluate("Number.isFinite(view.t.loss)")

@@ -1,0 +1,55 @@
+"""Small changes of a program: what somebody may write who has one thing wrong."""
+
+import ast
+import copy
+
+SIGNS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.MatMult: ast.Mult,
+}  # fmt: skip
+
+
+def instead(node):
+    """What may stand in place of a node: another sign or number, one side, the other order, nothing."""
+    if isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+        yield ast.BinOp(node.left, SIGNS[type(node.op)](), node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.Compare):
+        yield from (ast.UnaryOp(ast.Not(), node), ast.Constant(True))
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield from (ast.Constant(node.value + 1), ast.Constant(2 * node.value))
+    elif isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
+        yield type(node)(node.elts[::-1], node.ctx)
+    elif isinstance(node, ast.Call):
+        yield ast.Call(node.func, node.args[::-1], node.keywords)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.If, ast.Return)):
+        yield ast.Pass()
+
+
+class Replaced(ast.NodeTransformer):
+    def __init__(self, node, other):
+        self.node, self.other = node, other
+
+    def visit(self, node):
+        if isinstance(node, ast.arguments):
+            return node  # a default is given, not written
+        return self.other if node is self.node else self.generic_visit(node)
+
+
+def mutants(source):
+    """The texts of a program with one thing changed."""
+    tree = ast.parse(source)
+    texts = {}
+    for i, node in enumerate(ast.walk(tree)):
+        for other in instead(node):
+            changed = copy.deepcopy(tree)
+            there = list(ast.walk(changed))[i]
+            texts[ast.unparse(ast.fix_missing_locations(Replaced(there, other).visit(changed)))] = (
+                None
+            )
+    texts.pop(ast.unparse(tree), None)
+    return list(texts)
