@@ -30,7 +30,7 @@ def run(source, raises):
     found = shell.run_cell(source)
     error = found.error_before_exec or found.error_in_exec
     # Where a library is missing, names are, too, and dots stay dots.
-    if isinstance(error, ModuleNotFoundError) or (missing and isinstance(error, (NameError, TypeError))):
+    if isinstance(error, ModuleNotFoundError) or (missing and isinstance(error, (NameError, TypeError, AttributeError))):
         missing += 1
     elif error is not None and not raises:
         return f"{type(error).__name__}: {error}"

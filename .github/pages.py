@@ -14,8 +14,10 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import jinja2
@@ -28,20 +30,30 @@ from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 import autodiff
+from autodiff import nn, optim
 from autodiff.pages.page import LISTENER
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 LINKS, PLACES = re.compile(r'href="#([^"]+)"'), re.compile(r'\sid="([^"]+)"')
 FRONT = "Type a formula, drag its numbers, and watch the derivatives run back through it."
-READS = "It reads your hand, and says why: an engine of 155 lines learnt, and wrote its program."
+LIVE = {  # the pages that need no Python, in notebooks/
+    "network": ("Who pulls this weight?", "Build a network, and see which points move it."),
+    "graph": ("The live graph", FRONT),
+    "reads": (
+        "Draw a digit",
+        "It reads your hand, and says why: an engine of 155 lines learnt it.",
+    ),
+}
 SOURCES = HERE / "site"  # the templates and the styles
 NOTEBOOKS = ROOT / "notebooks"
 GUIDES = NOTEBOOKS / "guides"
 DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.S)  # a formula of its own line
+FORMULA = re.compile(r"\$([^$\n]+)\$")
 TITLE = re.compile(r"^# (.*)$", re.M)
 HEADINGS = ["h1", "h2", "h3"]
-UNREAD = ["pre", "script", "style", "svg", "math", "label"]  # which the search leaves out
+RAISED = ["msup", "msub", "msubsup", "mfrac", "mtable", "mover", "munder", "munderover"]
+UNREAD = ["pre", "script", "style", "svg", "label"]  # which the search leaves out
 
 
 class Renderer(IPythonRenderer):
@@ -104,6 +116,8 @@ def parts(page: str, tags: list[str]) -> list[tuple[str, str, str]]:
     content = BeautifulSoup(page, "html.parser")
     for element in content([*UNREAD, "button"]) + content(class_="prompt"):
         element.decompose()
+    for formula in content("math"):  # what is more than a row cannot be said in a line
+        formula.replace_with("…" if formula(RAISED) else formula.get_text())
     found: list[tuple[str, str, list[str]]] = []
     for node in content.descendants:
         if isinstance(node, Tag) and node.name in tags and node.get("id"):
@@ -136,11 +150,30 @@ def notebook(path: Path, address: Address) -> Page:
     return Page(f"notebooks/{path.stem}.html", text, body, "Course")
 
 
+def plot() -> str:
+    """What the program of the front page plots: x·sin(x), and its slope."""
+
+    def curve(kind: str, f: Callable[[float], Any]) -> str:
+        points = [(100 + 15 * x, 65 - 9 * float(f(x))) for x in (i / 10 for i in range(-60, 61))]
+        return f'<path class="{kind}" d="M{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+
+    def f(x: Any) -> Any:
+        return x * autodiff.sin(x)
+
+    return (
+        '<figure><svg class="plot" viewBox="0 0 200 130" aria-hidden="true">'
+        f'<path d="M10 65H190M100 5V125"/>{curve("f", f)}{curve("slope", autodiff.grad(f))}</svg>'
+        '<figcaption><b class="value">x·sin x</b>, and <b class="gradient">its slope</b>'
+        "</figcaption></figure>"
+    )
+
+
 def front(address: Address, **facts: Any) -> Page:
     """The page where one types a formula, and where to go from there."""
     path = ROOT / "README.md"
     program = re.search("(?s)```python.*?```", path.read_text(encoding="utf-8"))[0]  # type: ignore[index]
-    facts |= {"listener": LISTENER, "program": html(program, path, address), "address": address}
+    facts |= {"program": html(program, path, address), "plot": plot()}
+    facts |= {"listener": LISTENER, "address": address}
     return Page("index.html", "# autodiff\n\n" + FRONT, template("front.html").render(facts))
 
 
@@ -158,22 +191,19 @@ def template(name: str) -> jinja2.Template:
 def write(folder: Path, pages: list[Page], **facts: Any) -> None:
     """The pages, each with the menu of all."""
     for page in pages:
+        if page.part == "Reference":  # pdoc writes it
+            continue
         place = folder / page.place
         place.parent.mkdir(parents=True, exist_ok=True)
         text = template("page.html").render(page=page, pages=pages, **facts)
         place.write_text(text, encoding="utf-8")
-    for name in ("syntax-highlighting.css", "site.css", "card.png"):
+    for name in ("site.css", "card.png"):
         shutil.copy(SOURCES / name, folder)
     for path in NOTEBOOKS.iterdir():
         if path.suffix in (".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")
-    apart = {
-        "network": f"# Who pulls this weight?\n\n{FRONT}",
-        "graph": f"# The live graph\n\n{FRONT}",
-        "reads": f"# Draw a digit\n\n{READS}",
-    }
-    for name, said in apart.items():
-        live = Page(f"notebooks/{name}.html", said, "")
+    for name, (title, about) in LIVE.items():
+        live = Page(f"notebooks/{name}.html", f"# {title}\n\n{about}", "")
         card = template("card.html").render(page=live, **facts)
         text = (ROOT / live.place).read_text(encoding="utf-8")
         text = text.replace("</title>", f"</title>\n{card}", 1)
@@ -193,8 +223,53 @@ def example(operation: Any) -> str:
     return f">>> {call}, grad({name})(0.5)\n{result, autodiff.grad(operation)(0.5)}"
 
 
+def manual(module: ModuleType) -> Page:
+    """The page of a module, of which pdoc writes the body."""
+    name = module.__name__
+    place = f"reference/{name.replace('.', '/')}.html"
+    return Page(place, f"# {name}\n\n{module.__doc__}", "", "Reference")
+
+
+def documented(said: str, taken: Collection[str], address: Address) -> str:
+    """A docstring as HTML, with formulas as MathML and parameters as a list.
+
+    A paragraph that begins with names of parameters and a colon is one: "f: a function; x: where".
+    """
+    from pdoc.render_helpers import to_html
+
+    names = "|".join(taken) or "(?!)"
+    item = re.compile(rf"(?:^|(?<=[.;]) )((?:(?:{names}), )*(?:{names})): ", re.M)
+
+    def converted(text: str) -> str:
+        maths = Renderer(ROOT, address)
+        text = DISPLAYED.sub(lambda formula: maths.block_math(formula[0]), text)
+        return to_html(FORMULA.sub(lambda formula: maths.inline_math(formula[0]), text))
+
+    def shown(paragraph: str) -> str:
+        if not item.match(paragraph):
+            return paragraph
+        _, *parts = item.split(paragraph)
+        listed = zip(parts[::2], parts[1::2])
+        items = [
+            f"<dt>{', '.join(f'<code>{x}</code>' for x in name.split(', '))}</dt>"
+            f"<dd>{converted(inspect.cleandoc(text.rstrip(';')))}</dd>"
+            for name, text in listed
+        ]
+        return f"<dl>{''.join(items)}</dl>"
+
+    return converted("\n\n".join(map(shown, said.split("\n\n"))))
+
+
+def taken(documented: Any) -> list[str]:
+    """The names of the parameters of a function or a class."""
+    try:
+        return [*inspect.signature(documented).parameters]
+    except (TypeError, ValueError):  # neither, or a builtin
+        return []
+
+
 def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
-    """A page for each of autodiff, autodiff.nn and autodiff.optim, with the search and the menu."""
+    """A page for each of autodiff, autodiff.nn and autodiff.optim."""
     import pdoc
 
     autodiff.__all__ += ["abs", "nn", "optim", "sum"]  # public, though not for import *
@@ -203,9 +278,8 @@ def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
     for operation in autodiff.engine.ops.LISTED:  # of which pdoc reads the rule
         operation.__wrapped__.__doc__ = f"{inspect.getdoc(operation)}\n\n{example(operation)}"
     pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
-    to_html, maths = pdoc.render.env.filters["to_html"], Renderer(ROOT, facts["address"]).block_math
-    pdoc.render.env.filters["to_html"] = lambda text: to_html(
-        DISPLAYED.sub(lambda formula: maths(formula[0]), text)
+    pdoc.render.env.filters["documented"] = lambda doc: documented(
+        doc.docstring, taken(doc.obj), facts["address"]
     )
     pdoc.render.env.globals.update(facts, pages=pages)
     pdoc.pdoc("autodiff", output_directory=folder / "reference")
@@ -223,7 +297,7 @@ def index(folder: Path, pages: list[Page]) -> None:
     for path in sorted({*folder.rglob("*.html")} - {*folder.glob("lite/**/*.html")}):
         place = path.relative_to(folder).as_posix()
         main = path.read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
-        if place in titles:
+        if place in titles and not place.startswith("reference/"):
             whole = f" · {titles[place]}"
             found = parts(main, HEADINGS)
             found = [
@@ -247,6 +321,7 @@ def site(folder: Path, pyproject: Path = ROOT / "pyproject.toml") -> list[Any]:
         front(**facts),
         *[notebook(path, address) for path in sorted(NOTEBOOKS.glob("*.ipynb"))],
         *[guide(path, address) for path in sorted(GUIDES.glob("[!t]*.md"))],
+        *map(manual, (autodiff, nn, optim)),
         *[guide(path, address, "For teachers") for path in teachers],
         guide(HERE / "CHANGELOG.md", address),
     ]

@@ -9,7 +9,6 @@ from ..engine.errors import counted
 from ..engine.graph import is_current
 from ..engine.value import Value
 from .scene import Scene
-from .sheet import DIGITS
 from .texts import number, printable, raised
 
 LONGEST_FORMULA, MOST_NODES = 120, 30  # characters and nodes; with more, there is a summary
@@ -19,12 +18,12 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
     """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     nodes, root = scene.nodes, scene.nodes[-1]
     names = {x: printable(scene.leaves.label(x)).replace("\n", " ").strip(" ") for x in nodes}
-    text, result = formula_of(nodes, names), number(root._number(), DIGITS)
+    text, result = formula_of(nodes, names), number(root._number())
     if not root.parents or 0 < len(text) <= LONGEST_FORMULA:
         value = " = ".join(filter(None, [names[root], text, result]))
         output = names[root] or name_of_result(names.values())
         slopes = [
-            f"∂{output}/∂{names[x]} = {number(gradients[x], DIGITS)}"
+            f"∂{output}/∂{names[x]} = {number(gradients[x])}"
             for x in nodes
             if not x.parents and names[x] and x in gradients and x is not root
         ]

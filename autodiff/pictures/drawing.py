@@ -4,6 +4,7 @@ import base64
 import html
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
+LEGIBLE = 1000  # CSS pixels; on a page of 900, texts of a wider picture have less than 8
+REMEDY = "arrays=True shows networks of any size; or draw an inner node"
 PathLike = str | os.PathLike[str]
 
 
@@ -54,14 +57,12 @@ class Drawing(graphviz.Digraph):
             self._laid_out = Layout(self.source, self.sheet.images)
         return self._laid_out
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None, **_: object
-    ) -> dict[str, str] | tuple[dict[str, str], dict[str, dict[str, object]]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, object]]:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
         try:
             layout = self.layout()
         except RuntimeError as error:  # no Graphviz: the notebook goes on
-            return {"text/plain": f"{self!r}\n{error}"}
+            return {"text/plain": f"{self!r}\n{error}"}, {}
         width, height = map(round, layout.size)
         png = base64.b64encode(layout.png()).decode()
         bundle = {"text/plain": repr(self), "image/svg+xml": layout.svg.decode(), "image/png": png}
@@ -171,7 +172,7 @@ def draw(
     gradients = _gradients(shown, computed=edges == "message" or color is not None)
     notes = Notes(shown, gradients, passed, edges, color)
     drawn = sheet(notes, grids.face_of_array if arrays else face_of_box)
-    drawn = drawn._replace(legend=legend(drawn, color))
+    drawn = drawn._replace(legend=legend(notes, drawn))
     titles = [panel.faces[i].title for i, panel in drawn.panels.items()]
     alt = " → ".join(titles) if arrays else description(shown, gradients)
     return _drawing_that_fits(drawn, alt, format, [rankdir] if rankdir else [*dot.SIDES])
@@ -194,6 +195,10 @@ def _drawing_that_fits(drawn: Sheet, alt: str, format: str, ways: list[str]) -> 
             return picture  # no Graphviz: its source can be laid out elsewhere
     picture = min(tried, key=lambda x: x.layout().wide)
     needed = math.ceil(picture.layout().wide * SMALLEST / TEXT)
+    if needed > LEGIBLE and not drawn.images:
+        expected = f"at most {LEGIBLE} on a page"
+        said = refusal("draw", f"a picture of {needed} pixels", expected, REMEDY)
+        warnings.warn(said, stacklevel=3)
     if needed > WIDTH:
         layout, size = picture.layout(), f"{needed / 96:.3f},1000"
         picture.attr(size=size)
@@ -219,15 +224,14 @@ def _gradients(shown: Scene, computed: bool) -> dict[Value, AnyNumber]:
 def _check_readable(shown: Scene) -> None:
     if len(shown.boxes) <= READABLE and len(shown.edges) <= EDGES:
         return
-    remedy = "arrays=True shows networks of any size; or draw an inner node: draw(node)"
     found = f"{len(shown.boxes)} boxes and {len(shown.edges)} edges"
-    expected = f"at most {READABLE} boxes and {EDGES} edges, which can be read in one picture"
-    raise ValueError(refusal("draw", found, expected, remedy))
+    expected = f"at most {READABLE} boxes and {EDGES} edges"
+    raise ValueError(refusal("draw", found, expected, REMEDY))
 
 
 def _check(name: str, found: object, *expected: object) -> None:
     if found not in expected:
-        choices = f"{', '.join(map(repr, expected[:-1]))} or {expected[-1]!r}"
+        choices = " or ".join(map(repr, expected))
         raise ValueError(refusal("draw", f"{name} {shortened(found)}", choices))
 
 

@@ -15,7 +15,7 @@ from ..engine.graph import topological_order
 from ..engine.value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
-from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Cells, Face, Image, Notes, Text
+from .sheet import GRADIENT, INK, SIZE, SOFT, VALUE, Cell, Cells, Face, Image, Notes, Text, rgb
 from .texts import float_in, number, printable, sign
 
 Pixels = NDArray[np.uint8]  # red, green and blue, shape (height, width, 3)
@@ -41,33 +41,26 @@ def scene_of_arrays(root: Value, names: Mapping[Value, str]) -> Scene:
 
 
 def cells_of(found: Iterable[AnyNumber], shape: tuple[int, ...]) -> tuple[Floats, str]:
-    """Numbers in rows and columns, and how many numbers a cell stands for; "" if one.
+    """Numbers in rows and columns, and a note if they are not one cell for each, as they stand.
 
     A long vector is folded. A cell for several numbers shows the largest in size, or nan if any is.
     """
-    cells = np.array([float_in(x) for x in found], float)
-    if len(shape) > 1:
-        cells = cells.reshape(shape[0], -1)
-    else:
+    cells, note = np.array([float_in(x) for x in found], float).reshape(shape[0], -1), ""
+    if len(shape) == 1 and cells.size > 16:
         widths = range(math.isqrt(cells.size - 1) + 1, cells.size + 1)
-        width = next(w for w in widths if cells.size % w == 0) if cells.size > 16 else 1
-        cells = cells.reshape(-1, width)
+        width = next(w for w in widths if cells.size % w == 0)
+        cells, note = cells.reshape(-1, width), f", rows of {width}"
     steps = [-(-size // MOST) for size in cells.shape]
     rows, columns = (np.arange(0, size, step) for size, step in zip(cells.shape, steps))
     high, low = (f.reduceat(f.reduceat(cells, rows), columns, 1) for f in (np.maximum, np.minimum))
-    note = f", cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
+    note += f", cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
     return np.where(high >= -low, high, low), note
 
 
-def rgb(colour: str) -> list[int]:
-    return [*bytes.fromhex(colour[1:])]
-
-
 def shades(cells: Floats, color: str | None) -> Pixels:
-    """Cells as colours: |grad| by powers of ten; data from sand through white to blue."""
+    """Cells as colours: |grad| as boxes are; data from sand through white to blue."""
     if color:
-        levels = [[sheet.level(abs(x)) for x in row] for row in cells.tolist()]
-        found = np.array([[rgb(SCALE[x]) for x in row] for row in levels])
+        found = np.array([[rgb(sheet.shade(abs(x))) for x in row] for row in cells.tolist()])
     else:
         finite = np.abs(cells[np.isfinite(cells)])
         share = np.nan_to_num(cells / (finite.max(initial=0.0) or 1.0))[..., None]
@@ -100,8 +93,10 @@ def face_of_array(notes: Notes, box: Box) -> Face:
         of = [notes.gradients.get(x, 0.0) for x in box.nodes]
     cells, note = cells_of(of, box.shape)
     constant = notes.color and not any(x in notes.gradients for x in box.nodes)
-    paper = np.full((*cells.shape, 3), rgb(SCALE["no gradient"]), np.uint8)
-    pixels = enlarged(paper if constant else shades(cells, notes.color))
+    colours = shades(cells, notes.color)
+    if constant:
+        colours[:] = rgb(sheet.NONE)
+    pixels = enlarged(colours)
     shape = " × ".join(map(str, box.shape))
     height, width, _ = pixels.shape
     image = Image(f"a{notes.scene.boxes.index(box)}.png", pixels.tobytes(), width, height)

@@ -78,7 +78,7 @@ class Layout:
 
             file, picture = io.BytesIO(), Image.open(io.BytesIO(png)).convert("RGBA")
             picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
-            few = picture.convert("RGB").quantize(64, kmeans=2)
+            few = picture.convert("RGB").quantize(96, kmeans=2)
             few.save(file, "PNG", optimize=True)
             png = min(png, file.getvalue(), key=len)
         return png
@@ -100,7 +100,7 @@ def png(image: Image) -> bytes:
 
 
 NO_GRAPHVIZ = refusal("draw", "no Graphviz", "pygraphviz or the dot executable", (
-    "run `pip install pygraphviz`, or, where neither runs, as in a browser, have the DOT text in "
+    "run `pip install pygraphviz`, or, as in a browser, have the DOT text in "
     ".source laid out elsewhere"
 ))  # fmt: skip
 
@@ -132,8 +132,10 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
         text = f"{source.rstrip().removesuffix('}')}{more}}}".encode()
         return run(["dot", f"-T{format}", ground], input=text, env=ours, capture_output=True).stdout
     command = [sys.executable, "-PS", str(FOLDER / "process.py")]
-    pipes: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL, "start_new_session": True}
-    pipes["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    pipes: Any = {
+        "stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL, "start_new_session": True,
+        "creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    }  # fmt: skip
     process: Any = _waiting() or Popen(command, env=ours, **pipes)
     try:
         pickle.dump((source, attributes, format), process.stdin)

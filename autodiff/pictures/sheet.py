@@ -18,7 +18,6 @@ from .scene import Box, Edge, Scene, exponent, slots, title
 from .texts import few, float_in, number, printable, raised, sign
 
 SIZE = 10.5  # of the texts, in points
-DIGITS = 4
 
 # Texts on any of the fills have a contrast of 4.5 or more, lines on white and black one of 3.
 INK, SOFT, LINE = "#1d2126", "#5c646e", "#808890"
@@ -39,23 +38,11 @@ BORDERS = {
     "output": (3, "rounded", 0),
 }
 
-# |grad| by powers of ten, light to dark. 0 has a grey of its own, so that dead parts stand out.
-SCALE = {
-    "nan or inf": "#ffe8e8",
-    "no gradient": "#fdfdfd",
-    "0": "#c9ccd0",
-    "below 1e−5": "#fff5eb",
-    "1e−5 to 0.0001": "#fee8d2",
-    "0.0001 to 0.001": "#fdd5aa",
-    "0.001 to 0.01": "#fdba7c",
-    "0.01 to 0.1": "#fb9b4c",
-    "0.1 to 1": "#f07a1d",
-    "1 to 10": "#b94700",
-    "10 to 100": "#8a3300",
-    "above 100": "#5a2000",
-}
-DATA = {"− largest": SAND, "−": "#cfbf9d", "0": PAPER, "+": "#84afd7", "largest": VALUE}
-DARK = VALUE, "#b94700", "#8a3300", "#5a2000"  # fills on which text is white
+# |grad|, lighter and darker than at 1. 0 has a grey of its own, so that dead parts stand out.
+PALE, DEEP = ("#fff5eb", "#d9681a"), ("#c8500a", "#461800")
+ZERO, NONE, LOST = "#c9ccd0", "#fdfdfd", "#ffe8e8"  # 0, no gradient, nan or inf
+LEAST, MOST = -6, 3  # powers of ten: less is as pale, more as dark
+DATA = {"− largest": SAND, "0": PAPER, "largest": VALUE}
 
 TERMS = 3  # of a sum, or entries of a row, that are written out
 LONG = 14  # characters of upstream · local = message; with more, in two lines
@@ -138,8 +125,8 @@ class Notes:
     scene: Scene
     gradients: Mapping[Value, AnyNumber]  # of the nodes whose gradient is shown
     passed: Mapping[Value, Step]  # the backward pass, if edges show it
-    edges: str | None = None  # these two as `draw` takes them
-    color: str | None = None
+    edges: str | None  # these two as `draw` takes them
+    color: str | None
 
     @cached_property
     def wrong(self) -> set[Value]:
@@ -177,15 +164,14 @@ def face_of_box(notes: Notes, box: Box) -> Face:
     title = "; ".join(summary(notes, node) for node in box.nodes)
     made = bordered(notes, box, make(notes, box), padding, title)
     if notes.color:
-        fill = SCALE[level(max_abs(map(notes.gradients.get, box.nodes)))]
-        made = recoloured(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
-        made = made._replace(fill=fill)
+        fill = shade(max_abs(map(notes.gradients.get, box.nodes)))
+        made = made._replace(fill=fill, rows=recoloured(made.rows, ink_on(fill)))
     return made
 
 
 def bordered(notes: Notes, box: Box, rows: Cells, padding: int, title: str) -> Face:
     """The rows with the border and the fill of a box."""
-    fill, line = FILLS.get(box.role, PAPER), notes.ink(INK, box.nodes)
+    fill, line = FILLS.get(box.role, PAPER), notes.ink(LINE, box.nodes)
     return Face(rows, box.role, fill, line, padding, slots(box), title)
 
 
@@ -194,7 +180,7 @@ def _of_node(notes: Notes, box: Box) -> Cells:
     lines = [[Text(_sign(notes, node), ink, SIZE + 3)]] if box.op else []
     lines += [[Text(printable(box.name), ink)]] if box.name else []
     if box.role == "constant" and not box.name:
-        lines.append([Text(number(node, DIGITS), notes.ink(SOFT, box.nodes))])
+        lines.append([Text(number(node), notes.ink(SOFT, box.nodes))])
     else:
         lines += numbers(notes, node)
     return [[Cell(lines)]]
@@ -202,7 +188,7 @@ def _of_node(notes: Notes, box: Box) -> Cells:
 
 def numbers(notes: Notes, node: Value) -> list[list[Text]]:
     """The lines of data and grad."""
-    lines = [[Text(f"data {number(node, DIGITS)}", notes.ink(VALUE, [node]))]]
+    lines = [[Text(f"data {number(node)}", notes.ink(VALUE, [node]))]]
     if grad := _grad(notes, node):
         lines.append([Text(f"grad {grad}", notes.ink(GRADIENT, [node]))])
     return lines
@@ -219,7 +205,7 @@ def _of_vector(notes: Notes, box: Box) -> Cells:
     rows: Cells = [[Cell([[Text(printable(box.name), INK)]], 1 + graded)]] if box.name else []
     rows.append(row(["data", "grad"]))
     rows += [
-        row("……") if x is None else row([number(x, DIGITS), _grad(notes, x)], [x])
+        row("……") if x is None else row([number(x), _grad(notes, x)], [x])
         for x in few(box.nodes, ENTRIES)
     ]
     return rows
@@ -230,16 +216,16 @@ def summary(notes: Notes, node: Value, name: str = "") -> str:
     name = name or printable(notes.scene.leaves.label(node))
     name = name or (_sign(notes, node) if node.parents else "")
     grad = _grad(notes, node)
-    return f"{name} = " * bool(name) + number(node, DIGITS) + f", grad {grad}" * bool(grad)
+    return f"{name} = " * bool(name) + number(node) + f", grad {grad}" * bool(grad)
 
 
 def _grad(notes: Notes, node: Value) -> str:
     """A gradient, and the sum that it is: 6 = 2 + 4; "" if there is none to show."""
     if node not in notes.gradients:
         return ""
-    total, steps = number(notes.gradients[node], DIGITS), notes.passed.values()
+    total, steps = number(notes.gradients[node]), notes.passed.values()
     sent = [x for step in steps for x in step.messages if notes.edges == "message"]
-    terms = [number(x, DIGITS) for parent, _, x in sent if parent is node]
+    terms = [number(x) for parent, _, x in sent if parent is node]
     if len(terms) > TERMS:
         return f"{total} = sum of {len(terms)}"
     return f"{total} = {' + '.join(terms).replace('+ −', '− ')}" if len(terms) > 1 else total
@@ -251,7 +237,7 @@ def _sign(notes: Notes, node: Value) -> str:
     if power is None:
         return sign(node.op)
     base = printable(notes.scene.leaves.label(node.parents[0]))
-    return raised(f"{base if base.isidentifier() else '( )'}**{number(power)}")
+    return raised(f"{base if base.isidentifier() else '( )'}**{number(power, 6)}")
 
 
 def on_edge(notes: Notes, edge: Edge) -> Face | None:
@@ -264,7 +250,7 @@ def on_edge(notes: Notes, edge: Edge) -> Face | None:
         return Face([[Cell([[Text(local, VALUE)]])]], "operation", VALUE_FILL, VALUE_LINE, 4)
     sent = _row([x.message for x in messages])
     local = f"({local})" if local.startswith("−") else local
-    upstream = f"{number(notes.passed[edge.head.nodes[0]].adjoint, DIGITS)} · "
+    upstream = f"{number(notes.passed[edge.head.nodes[0]].adjoint)} · "
     product, message = [Text(upstream, GRADIENT), Text(local, VALUE)], Text(f"= {sent}", GRADIENT)
     long = len(upstream + local + sent) > LONG
     lines = [product, [message]] if long else [[*product, Text(" ", GRADIENT), message]]
@@ -273,26 +259,33 @@ def on_edge(notes: Notes, edge: Edge) -> Face | None:
 
 def _row(found: list[float | None]) -> str:
     """A number, or several in brackets."""
-    texts = ["…" if x is None else number(x, DIGITS) for x in few(found, TERMS)]
+    texts = ["…" if x is None else number(x) for x in few(found, TERMS)]
     return f"({', '.join(texts)})" if len(found) > 1 else texts[0]
 
 
 # -- Shades ---------------------------------------------------------------------------------------
 
 
-def legend(drawn: Sheet, color: str | None) -> list[Face]:
+def legend(notes: Notes, drawn: Sheet) -> list[Face]:
     """What the shades mean, of boxes or of cells, if there are any."""
-    found = {face.fill for panel in drawn.panels.values() for face in panel.faces.values()}
-    scale = {x: fill for x, fill in SCALE.items() if fill in found}
-    if drawn.images:
-        scale = dict(list(SCALE.items())[2:]) if color else DATA
-    both = {"|grad|:" if color else "data:": PAPER} | scale
+    scale = DATA if drawn.images else {}
+    if notes.color:
+        sizes = [max_abs([x]) or 0.0 for x in notes.gradients.values()]
+        powers = [_power(x) for x in sizes if 0.0 < x < math.inf] or [0.0]
+        shown = range(math.floor(min(powers)), math.ceil(max(powers)) + 1)
+        scale = {"no gradient": NONE, "0": ZERO}
+        scale |= {number(10.0**k): shade(10.0**k) for k in shown}
+    both = {"|grad|:" if notes.color else "data:": PAPER} | scale
     faces = [Face([[Cell([[Text(x, ink_on(both[x]))]])]], "input", both[x], LINE) for x in both]
     return faces if scale else []
 
 
 def ink_on(fill: str) -> str:
-    return PAPER if fill in DARK else INK
+    return PAPER if rgb(fill)[1] < 100 else INK  # the green tells light from dark
+
+
+def rgb(colour: str) -> list[int]:
+    return [*bytes.fromhex(colour[1:])]
 
 
 def max_abs(found: Iterable[object]) -> float | None:
@@ -301,23 +294,30 @@ def max_abs(found: Iterable[object]) -> float | None:
     return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
 
 
-def level(size: float | None) -> str:
-    """The power of ten of a |grad|: its entry in the legend."""
-    if size is None:
-        return "no gradient"
+def shade(size: float | None) -> str:
+    """The fill for a |grad|: the larger, the darker."""
+    if not size:
+        return NONE if size is None else ZERO
     if not math.isfinite(size):
-        return "nan or inf"
-    if size == 0.0:
-        return "0"
-    return list(SCALE)[min(max(math.floor(math.log10(size)), -6), 2) - 3]
+        return LOST
+    power = _power(size)
+    ends, share = (PALE, 1 - power / LEAST) if power < 0 else (DEEP, power / MOST)
+    mixed = (round(a + share * (b - a)) for a, b in zip(*map(rgb, ends)))
+    return f"#{bytes(mixed).hex()}"
 
 
-def recoloured(made: Face, ink: Callable[[str], str]) -> Face:
-    """A face with other inks."""
+def _power(size: float) -> float:
+    """Which power of ten a |grad| is, as far as shades tell: in steps of a quarter."""
+    return min(max(math.floor(4 * math.log10(size)) / 4, LEAST), MOST)
+
+
+def recoloured(rows: Cells, ink: str) -> Cells:
+    """The rows in one ink, but for what is red."""
+
+    def line(texts: list[Text]) -> list[Text]:
+        return [x if x.ink == WRONG else x._replace(ink=ink) for x in texts]
 
     def cell(x: Cell | Image) -> Cell | Image:
-        if isinstance(x, Image):
-            return x
-        return x._replace(lines=[[t._replace(ink=ink(t.ink)) for t in line] for line in x.lines])
+        return x if isinstance(x, Image) else x._replace(lines=[*map(line, x.lines)])
 
-    return made._replace(rows=[[*map(cell, row)] for row in made.rows])
+    return [[*map(cell, row)] for row in rows]

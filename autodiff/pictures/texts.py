@@ -22,11 +22,11 @@ def float_in(x: object) -> float | None:
     return x if isinstance(x, float) else None
 
 
-def number(x: object, digits: int = 6) -> str:
+def number(x: object, digits: int = 4) -> str:
     """x to some digits, and 0 for -0; the repr of x if it is not a float.
 
     >>> number(-0.1234567), number(1e-9), number(-0.0)
-    ('−0.123457', '1e−9', '0')
+    ('−0.1235', '1e−9', '0')
     """
     if (found := float_in(x)) is None:
         return printable(repr(x))

@@ -279,3 +279,21 @@ def test_nothing_of_it_is_small_or_out_of_the_page(browser, size):
         min(browser.each("svg text, p, button", "parseFloat(getComputedStyle(e).fontSize)")) >= 11
     )
     assert min(browser.each(".tools button", "e.getBoundingClientRect().height")) >= 44
+
+
+@pytest.mark.parametrize(
+    ("f", "x0", "rate"),
+    [(lambda x: x**4 / 4 - x**2 - x / 3, 2.2, 0.1), (quartic, 0.4, 0.05), (himmelblau, [0.5, -1.0], 0.01)],
+)  # fmt: skip
+@pytest.mark.parametrize("width", [390, 1200])
+def test_rounding_draws_no_spikes_and_no_line_goes_through_a_word(browser, f, x0, rate, width):
+    browser.show(show_descent(f, x0, lr=rate), width=width)
+    drawn = (
+        "e.getAttribute('d').match(/[\\d.-]+[ ,][\\d.-]+/g).map((p) => p.split(/[ ,]/).map(Number))"
+    )
+    points = max(browser.each("svg.plot svg path.error", drawn), key=len)
+    assert max(y for _, y in points) < 144  # the axis of the rates
+    box = "(({ x, y, width, height }) => [x, y, x + width, y + height])(e.getBBox())"
+    for arrow, (left, top, right, bottom) in browser.each("text.error", f"[e.textContent, {box}]"):
+        through = [p for p in points if left < p[0] < right and top < p[1] < bottom]
+        assert "→" not in arrow or through == []

@@ -108,7 +108,7 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path, monkeypatch):
 FAULTS = """(() => {
   const all = [...document.querySelectorAll("body *")], box = (e) => e.getBoundingClientRect();
   const words = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-  const read = (e) => e.getClientRects().length && words(e) && !e.matches("script, sub, sup, .small");
+  const read = (e) => e.getClientRects().length && words(e) && !e.matches("script, sub, .small");
   const scale = (e) => e.ownerSVGElement?.getScreenCTM().a ?? 1;
   const small = (e) => read(e) && parseFloat(getComputedStyle(e).fontSize) * scale(e) < 11;
   const touched = (e) => e.matches("button:not(.neuron), input, summary, label.bar");

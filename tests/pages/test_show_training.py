@@ -255,6 +255,34 @@ def test_neurons_that_learn_nothing_say_so_and_are_counted(browser, activation):
     assert {kind: int(count) for count, kind in counted} == Counter(kinds)
 
 
+def test_four_classes_have_four_colours_and_lines_between_them(browser):
+    corners = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+    layer = nn.Linear(2, 4, seed=0)  # the score of a class: how far towards its corner
+    for row, corner in zip(layer.weight, corners):
+        row[0].data, row[1].data = (4 * x for x in corner)
+    model = nn.Sequential(layer)
+    descent = optim.SGD(model.parameters(), lr=0.1)
+    browser.show(show_training(model, corners, [0, 1, 2, 3], nn.cross_entropy, descent))
+    at = "(x, y) => [...e.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)"
+    places = "[[44, 3], [3, 3], [3, 44], [44, 44]]"
+    (found,) = browser.each(".view canvas", f"{places}.map(([x, y]) => ({at})(x, y))")
+    assert [colour.index(max(colour)) for colour in found] == [0, 2, 1, 2]  # the strongest light
+    assert len({tuple(colour) for colour in found}) == 4
+    lines = browser.each(".view .plot path.ink:not(.thin)", "e.getAttribute('d').length > 100")
+    assert lines == [True, True]  # between the pairs, and inside of them
+
+
+def test_a_neuron_that_is_dead_says_so_where_there_is_room(browser):
+    for n, said in ((8, 8), (20, 0)):
+        model = network(2, n, 1, activation=ad.relu)
+        for bias in model.layers[0].bias:
+            bias.data = -100.0
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        browser.show(show_training(model, [[0.0, 1.0], [1.0, 0.0]], [0, 1], nn.mse_loss, descent))
+        assert len(browser.texts(".neuron .health")) == said
+        assert len(browser.texts("button.dead")) == n
+
+
 def test_the_key_names_every_class(browser):
     points = [[math.cos(i), math.sin(i)] for i in range(8)]
     for size, targets, loss, found in (

@@ -92,23 +92,23 @@ def about(element):
     return " ".join(f"{x} {COLOURS.get(y, y)}" for x, y in element.items() if y != "0")
 
 
-INPUT = "border 1 color INK bgcolor VALUE_FILL port op"
-OUTPUT = "border 3 color INK bgcolor PAPER port op style rounded"
-PARAMETER = "border 1 cellspacing 2 color INK bgcolor PAPER"
+INPUT = "border 1 color LINE bgcolor VALUE_FILL port op"
+OUTPUT = "border 3 color LINE bgcolor PAPER port op style rounded"
+PARAMETER = "border 1 cellspacing 2 color LINE bgcolor PAPER"
 FIRST, SECOND = "port a0 width 6 height 6", "port a1 width 6 height 6"
 
 
 @pytest.mark.parametrize(
     ("root", "options", "name", "border", "rows"),
     [(X.sin(), {}, "n0", INPUT, ["cellpadding 4"]), (X.sin(), {}, "n1", OUTPUT, ["cellpadding 4"]),
-     (X * 2, {}, "n1", "color INK bgcolor PANEL port op", ["cellpadding 4"]),
+     (X * 2, {}, "n1", "color LINE bgcolor PANEL port op", ["cellpadding 4"]),
      (X * 2, {"edges": "local"}, "e0", "border 1 color VALUE_LINE bgcolor VALUE_FILL style rounded",
       ["cellpadding 4"]),
      (V.sum(), {"edges": "message", "names": {"v": V}}, "n0", INPUT,
       ["colspan 2 cellpadding 2", *["cellpadding 2 | cellpadding 2"] * 3]),
      (MINUS, {}, "n2", OUTPUT, [f"{FIRST} | rowspan 2 cellpadding 4 | rowspan 2 width 6", SECOND]),
      (MINUS, {"rankdir": "TB"}, "n2", OUTPUT, [f"{FIRST} | {SECOND}", "colspan 2 cellpadding 4"]),
-     (LAYER, {"edges": "local"}, "n0", f"{PARAMETER} port op", ["border 1 color INK bgcolor PAPER"]),
+     (LAYER, {"edges": "local"}, "n0", f"{PARAMETER} port op", ["border 1 color LINE bgcolor PAPER"]),
      (LAYER, {}, "n4", "", [PARAMETER, OUTPUT]),  # stands above or beside the operation that uses it
      (LAYER, {"rankdir": "TB"}, "n4", "", [f"{PARAMETER} | {OUTPUT}"])],
 )  # fmt: skip
@@ -127,12 +127,12 @@ def test_a_text_has_its_colour_and_a_sign_is_large():
 
 
 def test_an_array_is_an_image_and_the_legend_has_six_entries_in_a_row():
-    picture = draw(Vector([1.0] * 8).sum(), arrays=True, color="grad")
+    picture = draw((Vector([1.0] * 8) * 1e-9).sum(), arrays=True, color="grad")
     cells = table(picture, "n0").iter("td")
     sizes = [(x.get("width"), x.get("height")) for x in cells if x.get("fixedsize") == "true"]
     assert sizes == [("11", "74")]  # points: 72 for 8 numbers, and the frame
     legend = table(picture)
-    assert [len(row) for row in legend] == [6, 5]
+    assert [len(row) for row in legend] == [6, 4]
     assert [*legend.itertext()] == [*map(words, picture.sheet.legend)]
 
 

@@ -76,9 +76,16 @@ def test_a_page_has_room_for_it(graph, options):
     assert smallest_text(layout) >= 8.99
 
 
-def test_a_picture_that_is_too_wide_for_a_page_has_texts_that_can_be_read():
+def test_a_picture_that_is_too_wide_for_a_page_has_texts_that_can_be_read_and_a_hint():
     large = Vector([1.0] * 20) @ Matrix([[float(i + j) for j in range(20)] for i in range(20)])
-    layout = draw(large.map(ad.sin).sum(), rankdir="TB").layout()
+    root = large.map(ad.sin).sum()
+    draw(root, arrays=True)
+    said = (
+        "draw: found a picture of 1... pixels, expected at most 1000 on a page; arrays=True shows"
+    )
+    with pytest.warns(UserWarning, match=said) as caught:
+        layout = draw(root, rankdir="TB").layout()
+    assert [x.filename for x in caught] == [__file__]
     assert layout.size[0] > 880
     assert smallest_text(layout) == pytest.approx(9, abs=0.1)
 
@@ -88,7 +95,7 @@ def test_too_many_boxes_are_refused(monkeypatch):
     monkeypatch.setattr(drawing, "READABLE", 6)
     monkeypatch.setattr(drawing, "EDGES", 7)
     assert len(box_texts(example().sin())) == 6
-    remedy = "expected at most 6 boxes and 7 edges, .*arrays=True shows networks of any size"
+    remedy = "expected at most 6 boxes and 7 edges; arrays=True shows networks of any size"
     for found, y in (("7 boxes and 7", example() + X), ("6 boxes and 8", X * Y * (X * Y) * X)):
         with pytest.raises(ValueError, match=f"found {found} edges, {remedy}"):
             draw(y)
@@ -172,8 +179,8 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
 
 @pytest.mark.parametrize(
     ("options", "error", "words"),
-    [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None, 'LR' or 'TB'"),
-     ({"format": "g.svg"}, ValueError, "found format 'g.svg', expected 'svg', 'png' or 'pdf'"),
+    [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None or 'LR' or 'TB'"),
+     ({"format": "g.svg"}, ValueError, "found format 'g.svg', expected 'svg' or 'png' or 'pdf'"),
      ({"names": [X]}, AttributeError, "'list' object has no attribute 'items'")],
 )  # fmt: skip
 def test_what_draw_refuses(options, error, words):

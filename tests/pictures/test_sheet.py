@@ -4,12 +4,15 @@ import math
 from operator import neg
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pictures import box_texts, chain, constant, example, faces, look, looks, words
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, logsumexp, relu
 from autodiff.nn import Linear
 from autodiff.pictures import sheet
+from autodiff.pictures.texts import number
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 V, W = Vector([5, 6]), Matrix([[1, 2], [3, 4]])
@@ -44,15 +47,15 @@ def test_the_colours_tell_what_a_box_is_and_what_a_text_is():
     y = Linear(2, 1, seed=0)(x)[0] * 3.0
     y.backward()
     assert looks(y, names={"x": x}) == [
-        "input VALUE_FILL INK: INK x[0…1] | VALUE data | GRADIENT grad"
+        "input VALUE_FILL LINE: INK x[0…1] | VALUE data | GRADIENT grad"
         " | VALUE 0.5 | GRADIENT 2.825 | VALUE 1 | GRADIENT −4.19",
-        "operation PAPER INK: INK dot | VALUE data −0.9257 | GRADIENT grad 3",
-        "parameter PAPER INK: INK weight[0,0…1] | VALUE data | GRADIENT grad"
+        "operation PAPER LINE: INK dot | VALUE data −0.9257 | GRADIENT grad 3",
+        "parameter PAPER LINE: INK weight[0,0…1] | VALUE data | GRADIENT grad"
         " | VALUE 0.9417 | GRADIENT 1.5 | VALUE −1.397 | GRADIENT 3",
-        "operation PAPER INK: INK + | VALUE data −0.9257 | GRADIENT grad 3",
-        "parameter PAPER INK: INK bias[0] | VALUE data 0 | GRADIENT grad 3",
-        "constant PANEL INK: SOFT 3",
-        "output PAPER INK: INK × | VALUE data −2.777 | GRADIENT grad 1",
+        "operation PAPER LINE: INK + | VALUE data −0.9257 | GRADIENT grad 3",
+        "parameter PAPER LINE: INK bias[0] | VALUE data 0 | GRADIENT grad 3",
+        "constant PANEL LINE: SOFT 3",
+        "output PAPER LINE: INK × | VALUE data −2.777 | GRADIENT grad 1",
     ]
     assert titles(y)[0] == "0.5, grad 2.825; 1, grad −4.19"
     local, sent = (draw(X * 0.234, edges=x).sheet.arrows[0].text for x in ("local", "message"))
@@ -147,35 +150,49 @@ def test_colours_can_be_seen_on_light_and_dark_pages():
     for ground in "#ffffff", "#16181c":  # lines stand on the page itself
         for line in [sheet.LINE, sheet.VALUE_LINE, sheet.GRADIENT_LINE]:
             assert contrast(ground, line) >= 3, (ground, line)
-    assert contrast(sheet.SCALE["nan or inf"], sheet.WRONG) >= 4.5
-    for name, shade in sheet.SCALE.items():
-        assert contrast(shade, sheet.ink_on(shade)) >= 4.5, name
-    shades = [contrast(shade, sheet.PAPER) for shade in list(sheet.SCALE.values())[3:]]
-    assert shades == sorted(shades)
+    assert contrast(sheet.LOST, sheet.WRONG) >= 4.5
+    for box in faces(example()):  # its border too, that of the output
+        assert min(contrast(ground, box.line) for ground in ("#ffffff", "#16181c")) >= 3, box.role
 
 
-@pytest.mark.parametrize(
-    ("shade", "size"),
-    [*zip(list(sheet.SCALE)[2:], (0.0, 9e-6, 2e-5, 2e-4, 2e-3, 0.02, 0.5, 1.0, 99.0, 1e300)),
-     ("below 1e−5", 1e-300)],
-)  # fmt: skip
-def test_boxes_are_shaded_by_the_size_of_the_gradient(shade, size):
-    x, factor, _ = looks(X * -size, color="grad")
-    ink = "PAPER" if size >= 1 else "INK"
-    assert x.startswith(f"input {shade} INK: {ink} x | {ink} data 0.5 | {ink} grad ")
-    assert factor.startswith("constant no gradient INK: INK ")
+@given(st.floats(0.0, math.inf), st.floats(0.0, math.inf))
+def test_a_shade_can_be_read_and_a_larger_gradient_is_never_paler(one, other):
+    small, large = map(sheet.shade, sorted([one, other]))
+    assert contrast(small, sheet.ink_on(small)) >= 4.5
+    if one > 0.0 and other > 0.0:
+        assert contrast(small, sheet.PAPER) <= contrast(large, sheet.PAPER)
+    if one > 1e-6 and 2 * one < other < 1e3:
+        assert small != large
+
+
+def test_boxes_are_shaded_by_the_size_of_the_gradient():
+    for size, shade, ink in [(0.0, "0", "INK"), (1e-300, "#fff5eb", "INK"), (1e-6, "#fff5eb", "INK"),
+                             (0.999999, sheet.shade(0.6), "INK"), (1.0, "#c8500a", "PAPER"),
+                             (1e3, "#461800", "PAPER"), (1e300, "#461800", "PAPER")]:  # fmt: skip
+        x, factor, _ = looks(X * -size, color="grad")
+        assert x.startswith(f"input {shade} LINE: {ink} x | {ink} data 0.5 | {ink} grad ")
+        assert factor.startswith("constant no gradient LINE: INK ")
     assert looks(X * math.inf, color="grad")[0].startswith("input nan or inf WRONG: WRONG x | ")
+    c = example()
+    fills = {face.title[-1]: face.fill for face in faces(c, color="grad")}
+    assert len({fills[grad] for grad in "128"}) == 3  # in one power of ten
 
 
 def test_the_legend_is_the_scale_of_the_shades():
     def legend(root, **options):
         return [look(entry).removeprefix("input ") for entry in draw(root, **options).sheet.legend]
 
-    cells, scale = Vector([1.0, -2.0]).sum(), list(sheet.SCALE)[1:]
-    none, *shades = [f"{x} LINE: {'PAPER' if i > 7 else 'INK'} {x}" for i, x in enumerate(scale)]
-    title = "PAPER LINE: INK |grad|:"
-    assert legend(cells, arrays=True, color="grad") == [title, *shades]
-    assert legend(X * 99.0, color="grad") == [title, none, *shades[-3:-1]]
+    def entries(*sizes):
+        inks = {x: "PAPER" if x >= 1 else "INK" for x in sizes}
+        shades = [f"{sheet.shade(x)} LINE: {inks[x]} {number(x)}" for x in sizes]
+        none = ["PAPER LINE: INK |grad|:", "no gradient LINE: INK no gradient", "0 LINE: INK 0"]
+        return [*none, *shades]
+
+    cells = Vector([1.0, -2.0]).sum()
+    assert legend(cells, arrays=True, color="grad") == entries(1.0)
+    assert legend(X * 99.0, color="grad") == entries(1.0, 10.0, 100.0)
+    assert legend(X * 0.02, color="grad") == entries(0.01, 0.1, 1.0)
+    assert legend(X * 1e-99, color="grad") == entries(*(10.0**k for k in range(-6, 1)))
     assert legend(X) == []
     of_data = [words(entry) for entry in draw(cells, arrays=True).sheet.legend]
-    assert of_data == ["data:", "− largest", "−", "0", "+", "largest"]
+    assert of_data == ["data:", "− largest", "0", "largest"]

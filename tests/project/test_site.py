@@ -56,6 +56,9 @@ def pages(sites):
     return sites[0]
 
 
+LIVE = [f"notebooks/{name}.html" for name in ("network", "graph", "reads")]
+
+
 def anchors(page):
     return {unquote(unescape(each)) for each in re.findall(r'\sid="([^"]+)"', page)}
 
@@ -81,6 +84,9 @@ def test_every_link_inside_leads_somewhere(sites):
 
 def test_no_page_asks_another_host_or_links_what_has_no_address_or_paints_before_its_scheme(pages):
     assert sum('class="scheme"' in page for page in pages.values()) > 30
+    heads = [page.partition("<header>")[2].partition("<details>")[0] for page in pages.values()]
+    plain = {re.sub(r' aria-current="true"|\s|="[./]*', "", head) for head in heads if head}
+    assert len(plain) == 1, plain  # of the reference too
     for place, page in pages.items():
         if 'class="scheme"' in page:
             assert page.index("localStorage") < page.index("<body>"), place
@@ -103,7 +109,7 @@ def test_a_site_with_an_address_links_the_project_and_has_titles_cards_and_menus
             cards += 1
             assert "<title>" in page
             assert f'og:image" content="{SITE}card.png"' in page
-            assert 'aria-label="the site"' in page or place in APART, place
+            assert 'aria-label="the site"' in page or place in LIVE, place
             assert len(re.search(r'name="description" content="([^"]+)"', page)[1]) > 20, place
     assert {
         f"{SITE}card.png",
@@ -113,8 +119,6 @@ def test_a_site_with_an_address_links_the_project_and_has_titles_cards_and_menus
     assert cards >= 16
 
 
-# pages without the menu
-APART = [f"notebooks/{name}.html" for name in ("network", "graph", "reads")]
 REVERSE = "notebooks/04_reverse_mode"
 SHOWN = [
     (REVERSE, "html", 'href="../lite/notebooks/index.html?path=04_reverse_mode.ipynb"'),
@@ -125,7 +129,12 @@ SHOWN = [
     ("reference/autodiff", 'section id="log"', "d ln x = dx / x ValueError unless x > 0. "
                                                ">>> log(0.5), grad(log)(0.5) (-0.6931471805599453, 2.0)"),
     ("matrices", 'p class="next"', '<a href="install.html">← Install</a><a href="micrograd.html">'),
-    ("engine", 'nav class="parts"', 'href="#one-idea"'),
+    ("engine", 'details class="parts"', 'href="#one-idea"'),
+    ("reference/autodiff", 'details class="parts"', 'href="#show_descent"'),
+    ("reference/autodiff", 'section id="show_descent"', "</code></dt><dd><p>the learning rate, above"),
+    ("reference/autodiff", 'section id="vjp"', "<msup><mi>v</mi><mi>T</mi></msup>"),
+    ("reference/autodiff/nn", 'section id="fit"', "<dt><code>epochs</code></dt><dd><p>how many</p>"),
+    ("index", "main", 'class="slope"'),
 ]  # fmt: skip
 
 
@@ -172,18 +181,21 @@ def test_what_the_search_knows(pages):
 def test_a_search_leads_to_the_course_and_to_the_reference(place, folders, browser):
     browser.open((folders[0] / f"{place}.html").as_uri())
     browser.emulate(390, 800)
-    browser.evaluate("document.querySelector('#togglestate')?.click(), 1")  # the menu of pdoc
     browser.evaluate("document.querySelector('search input').focus(), 1")
     waiting = "new Promise(done => document.head.lastChild.addEventListener('load', done))"
     browser.call("Runtime.evaluate", expression=f"window.INDEX || {waiting}", awaitPromise=True)
     for words, found in [("gallery broken", "notebooks/04_reverse_mode.html#A-gallery-of-broken-engines"),
                          ("check_gradients", "reference/autodiff.html#check_gradients"),
                          ("adding messages", "notebooks/04_reverse_mode.html#Why-messages-add"),  # by its stem
+                         ("tangent", "notebooks/03_forward_mode.html#Numbers-that-bring-their-tangent-along"),
                          ("<b>nonsense", None)]:  # fmt: skip
         browser.call("Input.insertText", text=words)
         link = browser.evaluate("document.querySelector('search li a')?.href")
         assert link == (found and f"{folders[0].as_uri()}/{found}")
-        assert browser.evaluate("document.querySelector('search ul').offsetHeight") > 0
+        (place,) = browser.each(
+            "search ul", "[e.offsetHeight > 0, e.getBoundingClientRect().x >= 0]"
+        )
+        assert place == [True, True]
         browser.evaluate("document.querySelector('search input').value = '', 1")
     assert browser.evaluate("document.querySelector('search ul').textContent") == "Nothing found."
 
@@ -223,3 +235,19 @@ def test_a_frame_is_as_high_as_it_needs_and_as_dark_as_its_page_and_those_after(
     assert browser.evaluate(ground) == light
     browser.emulate(scheme="dark")
     assert browser.evaluate(ground) == dark
+
+
+def test_the_graph_of_the_front_plays_when_it_is_seen_unless_a_reader_wants_none(address, browser):
+    graph = "document.querySelector('.graph').contentWindow.eval('[state.step, state.graph.last]')"
+
+    def shows(seen):
+        return browser.evaluate(graph) == seen
+
+    for motion, seen in [("reduce", [2, 5]), ("no-preference", [5, 5])]:
+        browser.open("about:blank", settle=False)
+        browser.emulate(1200, 800, motion=motion)
+        browser.call("Page.navigate", url=f"{address}/index.html")
+        eventually(lambda: browser.evaluate("document.readyState") == "complete")
+        eventually(partial(shows, [2, 5]))
+        browser.evaluate("document.querySelector('.graph').scrollIntoView({ block: 'center' })")
+        eventually(partial(shows, seen))

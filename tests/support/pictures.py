@@ -12,7 +12,7 @@ from autodiff.nn import Linear, Sequential, mse_loss
 from autodiff.pictures import sheet
 
 COLOURS = {x: name for name, x in vars(sheet).items() if re.match("#......$", str(x))}
-FILLS = COLOURS | {x: name for name, x in sheet.SCALE.items()}
+FILLS = COLOURS | {sheet.ZERO: "0", sheet.NONE: "no gradient", sheet.LOST: "nan or inf"}
 
 
 def lines(face):
@@ -32,7 +32,9 @@ def look(face):
         " ".join(f"{COLOURS[x.ink]} {x.content.strip()}" for x in line if x.content.strip())
         for line in lines(face)
     ]
-    return f"{face.role} {FILLS.get(face.fill)} {COLOURS[face.line]}: {' | '.join(found)}"
+    return (
+        f"{face.role} {FILLS.get(face.fill, face.fill)} {COLOURS[face.line]}: {' | '.join(found)}"
+    )
 
 
 def faces(root, **options):

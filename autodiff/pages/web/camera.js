@@ -27,6 +27,12 @@ function fitOf({ graph, width, height }) {
   return { ...fit, zoomed: true, height: left, map, scale };
 }
 
+// How tall a graph is where its smallest text can just be read, with its map.
+function tallOf(graph) {
+  const { low, high } = placed(graph, 0, graph.neurons.size > 0);
+  return Math.ceil((high - low + 16) * leastOf(graph)) + (graph.many ? MAP + 10 : 0);
+}
+
 // Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at its
 // inputs; otherwise at what is done, with what goes into it.
 function cameraOf(state, view, fit) {

@@ -48,9 +48,16 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   const path = (kind, d) => shapes.push(draw(kind, d));
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
+  const spots = xs.map((at, k) => [px(at), py(ys[k])]), { first } = boxesOf();
+  const crossed = ([left, top, wide, tall]) => spots.some(([x, y]) =>
+    x > left && x < left + wide && y > top && y < top + tall);
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
     const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);
-    texts.push(write(kind, left, clamp(y, 18, base - 6), said));
+    const rows = (kind ? [0, 20, -20, 40, -40, 60, -60] : [0])
+      .map((by) => [left, clamp(y + by, 18, base - 6) - 14, wide + 6, 18]);
+    const bare = kind === "gradient" ? rows.filter((row) => !crossed(row)) : [];
+    const spot = first([...bare, ...rows]); // beside what stands
+    if (spot) texts.push(write(kind, left, spot[1] + 14, said));
   };
 
   const marks = [low, ...edges, high];
@@ -67,9 +74,9 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   if (py(0) < base) path("axis", `M0 ${py(0)}H${width}`);
   if (low * high < 0) path("axis", `M${px(0)} 0V${base}`);
   const jumps = (k) => !k || !Number.isFinite(ys[k - 1])
-    || Math.abs(py(ys[k]) - py(ys[k - 1])) > 3 * height;
-  path(sides ? "curve band" : "curve", xs.map((at, k) => (Number.isFinite(ys[k])
-    ? `${jumps(k) ? "M" : "L"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}` : "")).join(""));
+    || Math.abs(spots[k][1] - spots[k - 1][1]) > 3 * height;
+  path(sides ? "curve band" : "curve", xs.map((_, k) => (Number.isFinite(ys[k])
+    ? `${jumps(k) ? "M" : "L"}${spots[k].map((v) => v.toFixed(1)).join(" ")}` : "")).join(""));
   if (Number.isFinite(value)) {
     path("drop", `M${cx} ${cy}V${base}`);
     if (Number.isFinite(foretold)) {
@@ -94,9 +101,9 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
     } else {
       const fits = Math.abs(ay - cy) < base * 0.8, flat = Math.abs(ay - cy) < 30;
       if (fits) path("triangle", `M${cx} ${cy}H${ax}V${ay}Z`);
-      if (fits) say("", number(run), (cx + ax) / 2, slope < 0 ? cy - 8 : cy + 18, 0.5);
       say("gradient", `slope ${number(slope)}`, (fits ? ax : cx) + 10,
         steep ? 22 : flat ? cy + (slope < 0 ? -14 : 22) : (cy + ay) / 2 + 18);
+      if (fits) say("", number(run), (cx + ax) / 2, slope < 0 ? cy - 8 : cy + 18, 0.5);
     }
   }
   const tick = (v, kind) => write(kind, px(v), height - 8, number(v));

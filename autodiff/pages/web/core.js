@@ -29,6 +29,7 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   findUnits(graph);
   tellLayersApart(graph);
   graph.sliders = inputs.filter((i) => graph.place.has(i));
+  if (!graph.sliders.length) graph.sliders = [...graph.neurons.values()].at(-1)?.weights ?? [];
   graph.many = graph.units.length > 24;
   graph.small = graph.many && !graph.neurons.size ? 18 : 16; // the size of the smallest text
   return graph;

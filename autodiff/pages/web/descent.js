@@ -110,18 +110,23 @@ function axisPicture(width, height, points, [x, y], levels, drawn, words = () =>
     words(box));
 }
 
+// What stands right of a rate, below the curve that has left; or left of it, above.
+const beyond = (at, right, words) => (at < right - 96 ? write("error", at + 18, 60, words)
+  : write("error end", at - 8, 18, words));
+
 function resultPicture(width) {
   const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
   const kept = results.filter((_, i) => !paths[i].away).map(([, y]) => y);
-  const least = Math.max(Math.min(high, extent([high, ...kept])[0]), 1e-15 * high);
+  const least = Math.max(Math.min(high, extent([high, ...kept])[0]), 1e-14 * high); // but rounding
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
   const where = up && Math.max(up[0], s.rate), there = up && pathAt(where);
-  return axisPicture(width, 168, results, [s.rate, s.path.result + lift],
-    powers(least / 30, high * 40, 4), ({ line }) => line("error", results),
+  const drawn = results.map(([rate, y]) => [rate, Math.max(y, least)]);
+  return axisPicture(width, 168, results, [s.rate, Math.max(s.path.result + lift, least)],
+    powers(least / 30, high * 40, 4), ({ line }) => line("error", drawn),
     ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
       write("", left + 4, y(start) - 5, "where it starts"),
-      up && write("error", Math.min(x(where) + 18, right - 78), 18,
-        there.lost ? "no value →" : there.away === "up" ? "diverges →" : "higher →")]);
+      up && beyond(x(where), right, there.lost ? "no value →"
+        : there.away === "up" ? "diverges →" : "higher →")]);
 }
 
 function errorPicture(width) {

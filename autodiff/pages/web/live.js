@@ -16,7 +16,8 @@ function page(state) {
   const beyond = zoomed && eye.scale > fit.scale;
   seen = { view, fit, eye };
   const wide = zoomed && fit.tall * eye.scale <= fit.height; // a finger can scroll the page
-  return h("main", { class: `page ${moving && "moving"}`, style: `--low: ${panelOf(state)}px` },
+  return h("main", { class: `page ${moving && "moving"}`,
+    style: `--low: ${panelOf(state)}px; --tall: ${tallOf(graph)}px` },
     h("header", data?.back && h("button.out", { onclick: data.back }, "← the network"),
       title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
@@ -92,7 +93,8 @@ function stepBar({ step, graph, playing, ask }, { asking }) {
 function inputList(state, view) {
   const { graph, leaves, touched, ranges, step } = state, { sliders } = graph;
   const own = graph.neurons.get(state.neuron)?.weights ?? []; // of the neuron that is open
-  const shown = [...new Set([...own, ...sliders, touched ?? sliders[0]])]
+  const others = sliders.filter((i) => !own.length || graph.place.has(i));
+  const shown = [...new Set([...own, ...others, touched ?? own[0] ?? sliders[0]])]
     .filter((i) => i !== undefined);
   const target = Number(graph.inputs.includes(graph.loss?.target));
   const rest = graph.inputs.length - shown.length - target;

@@ -99,11 +99,12 @@ const styleOf = ({ x, y, width, height }) =>
 // Numbers of whole powers, where the way from the lowest to the farthest corner crosses them.
 function levelNames(box, ends, levels) {
   const corner = ends.map(([a, b], i) => (best[i] - a > b - best[i] ? a : b)), names = [];
+  const named = [[box.left, box.top], [box.right, box.bottom]]; // corners, by the axes
   let before = 0, last = box.at(best);
   for (const k of spaced(400, 0, 0.97)) {
     const x = best.map((m, i) => m + k * (corner[i] - m)), y = value(x) - floor, spot = box.at(x);
     const level = levels.find((v) => (before - v) * (y - v) < 0 && Math.log10(v) % 1 === 0);
-    if (level && Math.hypot(spot[0] - last[0], spot[1] - last[1]) > 40) {
+    if (level && [last, ...named].every((other) => apart(spot, other) > 40)) {
       names.push(write("level middle", spot[0], spot[1] + 4, number(floor + level, 3)));
       last = spot;
     }

@@ -22,13 +22,13 @@ function lossCurve(width, height, { losses, validation, diverged }) {
 
 // -- Planes
 
-// 257 pixels from sand over grey to blue, mixed in OKLab by the browser.
-function shades() {
+// 257 pixels from a colour over grey to another, mixed in OKLab by the browser.
+function shades(...ends) {
   const c = document.createElement("canvas").getContext("2d");
   const probe = document.body.appendChild(document.createElement("i"));
   probe.style.forcedColorAdjust = "none";
   for (let i = 0; i < 257; i++) {
-    const end = `var(--${i < 128 ? "sand" : "blue"}) ${Math.abs(i - 128) / 1.28}%`;
+    const end = `var(--${ends[Number(i >= 128)]}) ${Math.abs(i - 128) / 1.28}%`;
     probe.style.color = `color-mix(in oklab, ${end}, var(--panel))`;
     c.fillStyle = getComputedStyle(probe).color;
     c.fillRect(i, 0, 1, 1);
@@ -37,14 +37,17 @@ function shades() {
   return new Uint32Array(c.getImageData(0, 0, 257, 1).data.buffer);
 }
 
-// Numbers of a square grid, from -1 to 1, as a picture that the style sheet stretches.
+// Numbers of a square grid, from -1 to 1, as a picture that the style sheet stretches; with other
+// colours where a second number is above 0.
 let table = null;
-function plane(values) {
+function plane(values, second) {
   const side = Math.sqrt(values.length);
   const onpaint = (canvas) => {
     const image = new ImageData(side, side), pixels = new Uint32Array(image.data.buffer);
-    table ??= shades();
-    values.forEach((v, i) => { pixels[i] = table[Math.round(128 + 128 * clamp(v, -1, 1)) || 0]; });
+    table ??= [shades("sand", "blue"), shades("green", "plum")];
+    values.forEach((v, i) => {
+      pixels[i] = table[Number(second?.[i] > 0)][Math.round(128 + 128 * clamp(v, -1, 1)) || 0];
+    });
     canvas.getContext("2d").putImageData(image, 0, 0);
   };
   return h("canvas", { width: side, height: side, onpaint });

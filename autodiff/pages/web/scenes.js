@@ -28,12 +28,15 @@ const unit = (name = "") => short(name.match(/\(([^)]*)\)\s*$/)?.[1] ?? "", 6);
 const bare = (name = "") => short(name.replace(/\s*\([^)]*\)\s*$/, ""), 24);
 
 // What the model says, from -1 to 1: half way it changes its mind between two classes. Of several
-// classes the parity of the likeliest tells regions apart, and its lead how sure it is.
+// classes the likeliest tells by its parity, and by its lead how sure it is.
 function said(values) {
   if (outputs === 1) return 2 * chances(values)[1] - 1;
   const [most, next] = values.toSorted((a, b) => b - a), best = values.indexOf(most);
-  return (best % 2 ? 1 : -1) * (1 - 0.28 * Math.floor(best / 2)) * Math.tanh((most - next) / 2);
+  return (best % 2 ? 1 : -1) * Math.tanh((most - next) / 2);
 }
+
+// By how much a class of the second pair is likelier than those of the first, or none is.
+const ofSecond = (values) => Math.max(...values.slice(2)) - Math.max(...values.slice(0, 2));
 
 // The class of a sample, and what the model says it is.
 const classOf = (i) => (outputs > 1 ? targetOf(i) : kinds.indexOf(targetOf(i)));
@@ -96,7 +99,7 @@ function framed() {
   s.range ??= extent(ys);
   const levels = ticks(...s.range, 4), across = ticks(...ranges[0], width / (few ? 48 : 120));
   return chart(width, height, ranges[0], extent(levels), { levels, across,
-    unit: ` ${unit(data.axes[1])}`, room: [few ? 46 : 34, 8, 14, 42] });
+    unit: ` ${unit(data.axes[1])}`, room: [46, 8, 14, 42] });
 }
 
 function curvePicture() {
@@ -116,7 +119,10 @@ function mapPicture() {
   const own = s.scaled[s.focus];
   const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
-  return [plane(values), s.box.picture([levels.map((level) =>
+  const second = own || outputs < 3 ? null
+    : s.says[0].map((_, i) => ofSecond(s.says.map((x) => x[i])));
+  const between = second && contour("ink", second, 0);
+  return [plane(values, second), s.box.picture([between, levels.map((level) =>
     contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()])];
 }
 

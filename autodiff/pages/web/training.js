@@ -81,7 +81,7 @@ function neuron(k, place, inside) {
   return h("button", { class: `neuron ${health}`, "aria-label": `${neurons[k]} ${health}`, ...place,
     onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide,
     onclick: (event) => (edit.neuron ?? show)(event, k) },
-  inside, h("span.health", health));
+  inside, s.size > 30 && h("span.health", health));
 }
 
 function key() {
