@@ -418,7 +418,7 @@ def mixed(mix):
 
 
 BAR = [int(x == 4) for _ in range(8) for x in range(8)]
-RAMP = [x / 8 for _ in range(8) for x in range(8)]
+RAMP = [x / 8 for _ in range(8) for x in range(1, 9)]
 check_4 = Exercise(
     solution_4,
     ask=leaning,

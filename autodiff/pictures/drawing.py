@@ -231,7 +231,7 @@ def _check_readable(shown: Scene) -> None:
 
 def _check(name: str, found: object, *expected: object) -> None:
     if found not in expected:
-        choices = " or ".join(map(repr, expected))
+        choices = f"{', '.join(map(repr, expected[:-1]))} or {expected[-1]!r}"
         raise ValueError(refusal("draw", f"{name} {shortened(found)}", choices))
 
 

@@ -179,8 +179,8 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
 
 @pytest.mark.parametrize(
     ("options", "error", "words"),
-    [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None or 'LR' or 'TB'"),
-     ({"format": "g.svg"}, ValueError, "found format 'g.svg', expected 'svg' or 'png' or 'pdf'"),
+    [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None, 'LR' or 'TB'"),
+     ({"format": "g.svg"}, ValueError, "found format 'g.svg', expected 'svg', 'png' or 'pdf'"),
      ({"names": [X]}, AttributeError, "'list' object has no attribute 'items'")],
 )  # fmt: skip
 def test_what_draw_refuses(options, error, words):

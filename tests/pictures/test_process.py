@@ -158,6 +158,7 @@ def test_a_process_that_was_ended_or_interrupted_is_replaced(monkeypatch):
         drawn()
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, if a test before imported it
 def test_a_fork_draws_too():
     expected = drawn()
     with multiprocessing.get_context("fork").Pool(2) as pool:

@@ -13,7 +13,8 @@ def instead(node):
     """What may stand in place of a node: another sign or number, one side, the other order, nothing."""
     if isinstance(node, ast.BinOp):
         yield from (node.left, node.right)
-        yield ast.BinOp(node.left, SIGNS[type(node.op)](), node.right)
+        if type(node.op) in SIGNS:
+            yield ast.BinOp(node.left, SIGNS[type(node.op)](), node.right)
     elif isinstance(node, ast.UnaryOp):
         yield node.operand
     elif isinstance(node, ast.Compare):
