@@ -272,7 +272,7 @@ def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], 
                 "name": f"{len(h)} {name if name.isidentifier() else 'neurons'}",
                 "act": acts.index(act) if act else None,
                 "weights": [[index[w] for w in row] for row in linear.weight],
-                "biases": [index.get(b) for b in linear.bias or [None] * len(h)],
+                "biases": [index.get(b) for b in linear.bias] if linear.bias else [None] * len(h),
             })  # fmt: skip
         few = sum(map(len, results)) <= MOST_NEURONS
         if layers and few and len(x) <= 2 and h.data == model(x).data:
