@@ -436,23 +436,22 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
-def guesses(*given: Any) -> Callable[[int, Any], None]:
+def guesses(text: str) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
     Args:
-        given: the tables as a text, or each as a dict: what is said to a number, to a range, and to
-            anything else (a table without that says to open the box). What is said to a right guess
-            begins with "Right".
+        text: in each table what is said to a number, to a range, and to anything else (a table without
+            that says to open the box). What is said to a right guess begins with "Right".
 
         1. 3: Right: three.
            4 to 9.5: Too many.
            else: Count them.
     """
-    tables = tables_of(given[0]) if isinstance(given[0], str) else list(given)
+    tables = tables_of(text)
 
     def predict(which: int, guess: Any) -> None:
-        text = answered(tables[which - 1], guess)
-        print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
+        said = answered(tables[which - 1], guess)
+        print(wrapped(f"{'✓' if said.startswith('Right') else '✗'} {said}"))
 
     return predict
 
