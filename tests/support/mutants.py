@@ -37,6 +37,7 @@ def instead(node):
         yield ast.Pass()
         if isinstance(node, ast.AugAssign):
             yield ast.Assign([node.target], node.value)
+            yield ast.AugAssign(node.target, SIGNS[type(node.op)](), node.value)
     elif isinstance(node, ast.Continue):
         yield from (ast.Break(), ast.Pass())
 
