@@ -82,29 +82,6 @@ class ArrayRecorder(Number):
         return self.written(text, *np.broadcast_shapes(*map(np.shape, inputs)))
 
 
-predict = guesses(
-    {
-        12: "Right: five in the layers, seven in the loss.",
-        ...: "Count the boxes of the layers, then unfold the loss: it has more than one step.",
-    },
-    {
-        10: "Right: then a bias for each neuron passes for one for each flower. Only the numbers are wrong.",
-        1: "No error then, but (10, 1) plus (10,) has the shape (10, 10), which comes to light soon.",
-        ...: "The last axes are compared first: the flowers, and the biases.",
-    },
-    {
-        2: "Right: nine dots of four are one product, and the dot of three is another.",
-        1: "They have the same depth. But does a dot of three fit into a matrix with four columns?",
-        10: "That would be a line for each neuron. Nine of them are alike.",
-        ...: "Which of the ten dots have the same number of parents?",
-    },
-    {
-        1: "Right: arrays get longer, the program does not.",
-        ...: "Which line would have to be written twice?",
-    },
-)
-
-
 class Bare(np.ndarray):
     """An array that knows what a symbol knows, without the functions of NumPy."""
 
@@ -142,38 +119,6 @@ def solution_1(values, done):
     return adjoint
 
 
-def kept(adjoint, parent, row):
-    """Adds a row; what arrives first is kept as it is, in memory that others see."""
-    if parent in adjoint:
-        adjoint[parent] += row
-    else:
-        adjoint[parent] = row
-
-
-def backward_with(
-    send=lambda adjoint, parent, row: adjoint.update({parent: adjoint[parent] + row}),
-    fit=lambda row, value: row.sum(keepdims=True) if len(value) == 1 else row,
-    nothing=(),
-    leave=False,
-    pack=stacked,
-    of=lambda value, grad: grad,
-):
-    """Our answer with another way to send or fit a row, to skip None, or to begin with a group."""
-
-    def wrong(values, done):
-        adjoint = defaultdict(float, {done[-1][0][0]: values[done[-1][0][0]] ** 0})
-        for members, columns, closure in reversed(done):
-            grad = pack([of(values[node], adjoint[node]) for node in members])
-            for column, message in zip(columns, closure(grad)):
-                if message is None and leave:
-                    break
-                for parent, row in zip(column, nothing if message is None else message):
-                    send(adjoint, parent, fit(row, values[parent]))
-        return adjoint
-
-    return wrong  # fmt: skip
-
-
 check_1 = Exercise(
     solution_1,
     ask=adjoints_of,
@@ -188,29 +133,26 @@ check_1 = Exercise(
     },
     praise="Right: a backward pass, whose steps are groups.",
     otherwise="Take one group on paper: what does its closure need, and whose is each row that it returns?",
-    slips={
-        "One number served four samples, so {part} is one number, not four. What becomes of the four?": (
-            backward_with(fit=lambda row, value: row)
-        ),
-        "All messages count, so they add up; the mean makes {part} four times too small.": backward_with(
-            fit=lambda row, value: row.mean(keepdims=True) if len(value) == 1 else row
-        ),
-        "Each sample has an x of its own: only what is one number is added up over the samples.": (
-            backward_with(fit=lambda row, value: row.sum(keepdims=True))
-        ),
-        "A node gets a message from each of its uses. Yours keeps only the last.": backward_with(
-            send=dict.__setitem__
-        ),
-        "Some messages are None: the choice of the largest logit sends nothing back. Skip them.": (
-            backward_with(nothing=None)
-        ),
-        "None for one parent says nothing about the others: go on with the next column.": backward_with(leave=True),
-        "Two parents were sent the same array, and `+=` changed both: add into a new one.": backward_with(kept),
-        "The closure takes one array: stack the adjoints of the members.": backward_with(pack=list),
-        "The closure takes the adjoints of the members, not their values.": backward_with(
-            of=lambda value, _: value
-        ),
-    },
+    slips="""
+        One number served four samples, so {part} is one number, not four. What becomes of the four?
+            len(values[parent]) == 1 → False
+        All messages count, so they add up; the mean makes {part} four times too small.
+            row.sum( → row.mean(
+        Each sample has an x of its own: only what is one number is added up over the samples.
+            len(values[parent]) == 1 → True
+        A node gets a message from each of its uses. Yours keeps only the last.
+            += row → = row
+        Some messages are None: the choice of the largest logit sends nothing back. Skip them.
+            message is None → False
+        None for one parent says nothing about the others: go on with the next column.
+            continue → break
+        Two parents were sent the same array, and `+=` changed both: add into a new one.
+            += row → = adjoint[parent].__iadd__(row) if parent in adjoint else row
+        The closure takes one array: stack the adjoints of the members.
+            stacked( → list(
+        The closure takes the adjoints of the members, not their values.
+            adjoint[node] → values[node]
+    """,
 )  # fmt: skip
 
 
@@ -221,11 +163,6 @@ def solution_2(rows):
     if rows == [(name, first)] * count:
         return f"repeated({name}[{first}], {count})"
     return "stacked"
-
-
-def without(begin):
-    """Our answer that does not know one of its texts."""
-    return lambda rows: "stacked" if (text := solution_2(rows)).startswith(begin) else text
 
 
 check_2 = Exercise(
@@ -239,15 +176,15 @@ check_2 = Exercise(
     },
     praise="Right: what lies side by side is not copied, and what is the same is there once.",
     otherwise="Look at the names and the numbers of all rows, in their order.",
-    slips={
-        "Right for rows that follow each other. And the same row, again and again?": without("repeated"),
-        "Right for the same row, again and again. And rows that follow each other?": [
-            without(("u", "v")), lambda rows: "stacked" if len(rows) == 1 else without(("u", "v"))(rows)
-        ],
-        "A part ends *before* its second number: write {expected}.": lambda rows: (
-            solution_2(rows[:-1]) if len(rows) > 1 and solution_2(rows)[0] in "uv" else solution_2(rows)
-        ),
-    },
+    slips="""
+        Right for rows that follow each other. And the same row, again and again?
+            rows == [(name, first)] * count → False
+        Right for the same row, again and again. And rows that follow each other?
+            [(name, first + k) for k in range(count)] → 0
+            [(name, first + k) for k in range(count)] → 0; == [(name, first)] → == (count > 1) * [(name, first)]
+        A part ends *before* its second number: write {expected}.
+            first + count → first + count - 1
+    """,
 )  # fmt: skip
 
 
@@ -282,20 +219,31 @@ check_3 = Exercise(
     },
     praise="Right: two products of matrices, and nobody wrote a sum.",
     otherwise="W[i, j] met X[j, s] on the way to result[i, s], for each sample s.",
-    slips={
-        "The first message is for W, and is made of X; the second for X, of W.": [
-            lambda W, X: (W @ X, lambda G: (W.T @ G, G @ X.T)),
-            lambda W, X: (W @ X, lambda G: (X, W)),
-            lambda W, X: (W @ X, lambda G: (X.T, W.T)),
-        ],
-        "The closure forgets G, the gradient of the result.": (
-            lambda W, X: (W @ X, lambda G: (G**0 @ X.T, W.T @ G**0))
-        ),
-        "The messages add up over the samples; their mean is too small.": (
-            lambda W, X: (W @ X, lambda G: (G @ X.T / X.shape[1], W.T @ G))
-        ),
-    },
+    slips="""
+        The first message is for W, and is made of X; the second for X, of W.
+            G @ X.T, W.T @ G → W.T @ G, G @ X.T
+            G @ X.T, W.T @ G → X, W
+            G @ X.T, W.T @ G → X.T, W.T
+        The closure forgets G, the gradient of the result.
+            G @ → G**0 @; @ G → @ G**0
+        The messages add up over the samples; their mean is too small.
+            G @ X.T → G @ X.T / X.shape[1]
+    """,
 )
 
+
+predict = guesses("""
+    1. 12: Right: five in the layers, seven in the loss.
+       else: Count the boxes of the layers, then unfold the loss: it has more than one step.
+    2. 10: Right: then a bias for each neuron passes for one for each flower. Only the numbers are wrong.
+       1: No error then, but (10, 1) plus (10,) has the shape (10, 10), which comes to light soon.
+       else: The last axes are compared first: the flowers, and the biases.
+    3. 2: Right: nine dots of four are one product, and the dot of three is another.
+       1: They have the same depth. But does a dot of three fit into a matrix with four columns?
+       10: That would be a line for each neuron. Nine of them are alike.
+       else: Which of the ten dots have the same number of parents?
+    4. 1: Right: arrays get longer, the program does not.
+       else: Which line would have to be written twice?
+""")
 
 solution = solutions(globals())

@@ -6,39 +6,6 @@ from autodiff.engine.errors import kind_of
 
 from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, guesses, solutions
 
-predict = guesses(
-    {
-        10: "Right: a line for each addition. The loop is gone.",
-        (1023, 1024): "One formula would be that long. But each line gives its sum a name.",
-        ...: "A line is written each time that the `+` is carried out.",
-    },
-    {
-        3: "Right: a sine, a cosine and an exp. What was written is not written again.",
-        2: "That is the value alone. Its slope needs cos x as well.",
-        ...: "What is computed twice needs to be written only once.",
-    },
-    {
-        48: "Right: 12 x², the slope of the slope.",
-        32: "That is the value, 4 x³. Its slope is asked for.",
-        ...: "The gradient is 4 x³. Differentiate once more.",
-    },
-    {
-        2.25: "Right, alas: it still computes x² + 2.",
-        1.5: "That is what the function says. The program never saw that branch.",
-        ...: "Which branch did Python take when the graph was recorded, at 4?",
-    },
-    {
-        1: "Right: only `less` is asked again. Open the box to see that it is the last.",
-        2: "A `where` alone is not enough. What does it get from a bare `x > 2`?",
-        ...: "Which of them ask about x again whenever the program runs?",
-    },
-    {
-        (350, 500): "Right, or near enough: little more than twice as many.",
-        (0, 349): "More: each product on the way forward becomes two on the way back.",
-        ...: "Fewer: one walk back serves all 90, and nothing is written twice.",
-    },
-)
-
 
 class Symbol:
     def __init__(self, name, lines):
@@ -76,11 +43,6 @@ def lines_of(Kind, f):
     yield "the name that comes back", ... if empty(result) else str(result)
 
 
-def symbol_with(**methods):
-    """Our Symbol with other methods."""
-    return type("Symbol", (Symbol,), methods)
-
-
 check_1 = Exercise(
     solution_1,
     ask=lines_of,
@@ -92,17 +54,14 @@ check_1 = Exercise(
     },
     praise="Right: it computes nothing, and leaves a program behind.",
     otherwise="A line is `name = text`; the next line uses the name.",
-    slips={
-        "A name comes back, but no line was written: append it to self.lines.": symbol_with(
-            write=lambda self, text: type(self)("v1", self.lines)
-        ),
-        "The formula itself comes back, so the next line repeats it. Return the line's name.": (
-            symbol_with(write=lambda self, text: type(self)(text, Symbol.write(self, text).lines))
-        ),
-        "The line will run where there is only `math`: write math.sin(…).": symbol_with(
-            sin=lambda self: self.write(f"sin({self})")
-        ),
-    },
+    slips="""
+        A name comes back, but no line was written: append it to self.lines.
+            self.lines.append(f"{name} = {text}") → pass
+        The formula itself comes back, so the next line repeats it. Return the line's name.
+            type(self)(name, → type(self)(text,
+        The line will run where there is only `math`: write math.sin(…).
+            math.sin( → sin(
+    """,
 )
 
 
@@ -154,23 +113,6 @@ def solution_2(output, closures):
     return bar
 
 
-def back_with(
-    send=lambda bar, x, message: message is None or bar.update({x: bar.get(x, 0.0) + message}),
-    grad=lambda bar, node: bar.get(node, 0.0),
-    order=reversed,
-):
-    """Our answer with another way to send a message, to call a closure, or to go on."""
-
-    def wrong(output, closures):
-        bar = {output: 1.0}
-        for node in order([*closures]):
-            for parent, message in zip(node.parents, closures[node](grad(bar, node))):
-                send(bar, parent, message)
-        return bar
-
-    return wrong
-
-
 check_2 = Exercise(
     solution_2,
     ask=adjoints_of,
@@ -178,19 +120,22 @@ check_2 = Exercise(
         "y = log(x) + x * w - sin(w),": (lambda x, w: ad.log(x) + x * w - ad.sin(w),),
         "y = x * x / w,": (lambda x, w: x * x / w,),
         "y = exp(x * w) * x * w,": (lambda x, w: ad.exp(x * w) * x * w,),
-        "y = where(less(x * w, 1), w, x * x),": (lambda x, w: ad.where(ad.less(x * w, 1), w, x * x),),
+        "y = where(less(x * w, 1), w, x * x),": (
+            lambda x, w: ad.where(ad.less(x * w, 1), w, x * x),
+        ),
     },
     praise="Right: the loop of notebook 4, and it asks no number what it is.",
     otherwise="On paper: who reads the node, and what does each of them send?",
-    slips={
-        "A node that is read twice gets two messages. Yours keeps one of them.": [
-            back_with(dict.__setitem__),
-            back_with(lambda bar, x, message: message is None or bar.update({x: message})),
-        ],
-        "The closure takes the adjoint of its own node, `bar[node]`.": back_with(grad=lambda *_: 1.0),
-        "Last to first: a node sends only when all its messages have arrived.": back_with(order=list),
-    },
-)  # fmt: skip
+    slips="""
+        A node that is read twice gets two messages. Yours keeps one of them.
+            bar[parent] + message if parent in bar else message → message
+            bar[parent] + message if parent in bar else message → message; message is not None → True
+        The closure takes the adjoint of its own node, `bar[node]`.
+            closure(bar[node]) → closure(1.0)
+        Last to first: a node sends only when all its messages have arrived.
+            reversed(closures.items()) → closures.items()
+    """,
+)
 
 
 class Thrifty(Symbol):
@@ -206,22 +151,6 @@ class Thrifty(Symbol):
 
 
 solution_3 = Thrifty
-
-
-def shared(alike, factors=False):
-    """Our Symbol that shares lines which are alike, and keeps every factor, or none."""
-
-    def write(self, text):
-        left, _, right = text.partition(" * ")
-        if factors and "1.0" in (left, right):
-            return type(self)(right if left == "1.0" else left, self.lines)
-        for line in self.lines:
-            name, written = line.split(" = ")
-            if alike(text, written):
-                return type(self)(name, self.lines)
-        return Symbol.write(self, text)
-
-    return symbol_with(write=write)
 
 
 check_3 = Exercise(
@@ -240,18 +169,20 @@ check_3 = Exercise(
         )
     },
     praise="Right: nothing is written twice, and no factor of 1.",
-    slips={
-        "This text has a line already: look for it in self.lines, behind the name, and return that.": [
-            Symbol, shared(lambda text, written: False, factors=True)
-        ],
-        "You find {expected} where it is only a part of a line: compare whole texts.": [
-            shared(alike, factors)
-            for alike in (lambda text, written: text in written, lambda text, written: written.endswith(text))
-            for factors in (False, True)
-        ],
-        "Sharing is right. Now the factors of 1.0.": shared(str.__eq__),
-    },
-)  # fmt: skip
+    slips="""
+        This text has a line already: look for it in self.lines, behind the name, and return that.
+            written == text → False
+            written == text → False; "1.0" in (left, right) → False
+        You find {expected} where it is only a part of a line: compare whole texts.
+            written == text → text in written
+            written == text → text in written; "1.0" in (left, right) → False
+            written == text → written.endswith(text)
+            written == text → written.endswith(text); "1.0" in (left, right) → False
+        Sharing is right. Now the factors of 1.0.
+            "1.0" in (left, right) → False
+    """,
+)
+
 
 POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 
@@ -275,38 +206,52 @@ def solution_4(x):
     return ad.where(ad.less(1, abs(x)), abs(x) - 0.5, x * x / 2)
 
 
-def huber(
-    asked=lambda x: ad.less(1, abs(x)), line=lambda x: abs(x) - 0.5, power=lambda x: x * x / 2
-):
-    """Huber's loss that asks something else, or is another line or power."""
-    return lambda x: ad.where(asked(x), line(x), power(x))  # fmt: skip
-
-
 check_4 = Exercise(
     solution_4,
     ask=recorded,
     at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
     praise="Right: wherever it is recorded, the program chooses anew.",
-    slips={
-        "{at} {part} should be {expected}, not {found}: the choice was made while recording. What does "
-        "it ask, a bool or a node?": [
-            lambda x: x * x / 2 if abs(x) <= 1 else abs(x) - 0.5,
-            huber(lambda x: abs(x) > 1),
-        ],
-        "That is the wrong branch. Are the two swapped?": huber(lambda x: ad.less(abs(x), 1)),
-        "{at} the condition should ask about abs(x), not x.": huber(lambda x: ad.less(1, x)),
-        "Left of −1 x is negative: the loss there is |x| − 1/2, too.": huber(line=lambda x: x - 0.5),
-        "A half is missing: the loss is x²/2 inside, and |x| − 1/2 outside.": [
-            huber(power=lambda x: x * x), huber(line=abs)
-        ],
-        "The parabola is never below the line, so min or max always takes the same one of them.": [
-            lambda x: ad.minimum(x * x / 2, abs(x) - 0.5),
-            lambda x: ad.maximum(x * x / 2, abs(x) - 0.5),
-        ],
-        "The number is right, but x is not in its graph: `.data` takes it out.": lambda x: (
-            solution_4(ad.Value(x.data))
-        ),
-    },
-)  # fmt: skip
+    slips="""
+        {at} {part} should be {expected}, not {found}: the choice was made while recording.
+        What does it ask, a bool or a node?
+            ad.less(1, abs(x)) → abs(x) > 1
+        That is the wrong branch. Are the two swapped?
+            ad.less(1, abs(x)) → ad.less(abs(x), 1)
+        {at} the condition should ask about abs(x), not x.
+            ad.less(1, abs(x)) → ad.less(1, x)
+        Left of −1 x is negative: the loss there is |x| − 1/2, too.
+            abs(x) - 0.5 → x - 0.5
+        A half is missing: the loss is x²/2 inside, and |x| − 1/2 outside.
+            x * x / 2 → x * x
+            abs(x) - 0.5 → abs(x)
+        The parabola is never below the line, so min or max always takes the same one of them.
+            where(ad.less(1, abs(x)), → minimum(
+            where(ad.less(1, abs(x)), → maximum(
+        The number is right, but x is not in its graph: `.data` takes it out.
+            abs(x) → ad.Value(abs(x.data)); x * x → ad.Value(x.data**2)
+    """,
+)
+
+
+predict = guesses("""
+    1. 10: Right: a line for each addition. The loop is gone.
+       1023 to 1024: One formula would be that long. But each line gives its sum a name.
+       else: A line is written each time that the `+` is carried out.
+    2. 3: Right: a sine, a cosine and an exp. What was written is not written again.
+       2: That is the value alone. Its slope needs cos x as well.
+       else: What is computed twice needs to be written only once.
+    3. 48: Right: 12 x², the slope of the slope.
+       32: That is the value, 4 x³. Its slope is asked for.
+       else: The gradient is 4 x³. Differentiate once more.
+    4. 2.25: Right, alas: it still computes x² + 2.
+       1.5: That is what the function says. The program never saw that branch.
+       else: Which branch did Python take when the graph was recorded, at 4?
+    5. 1: Right: only `less` is asked again. Open the box to see that it is the last.
+       2: A `where` alone is not enough. What does it get from a bare `x > 2`?
+       else: Which of them ask about x again whenever the program runs?
+    6. 350 to 500: Right, or near enough: little more than twice as many.
+       0 to 349: More: each product on the way forward becomes two on the way back.
+       else: Fewer: one walk back serves all 90, and nothing is written twice.
+""")
 
 solution = solutions(globals())

@@ -204,11 +204,6 @@ def noding(node):
     yield "the number of node(Fraction(1, 3), [], [])", str(node(Fraction(1, 3), [], []).data)
 
 
-def noder(messages, number=lambda number: number):
-    """A node on our engine that sends other messages, or holds another number."""
-    return lambda n, parents, slopes: Value(number(n), parents, lambda g: messages(g, slopes))
-
-
 check_1 = Exercise(
     solution_1,
     ask=noding,
@@ -218,19 +213,17 @@ check_1 = Exercise(
         if part == "the number of new nodes"
         else "To each parent it sends the parent's slope times its own grad; a parent adds what it gets."
     ),
-    slips={
-        "A message is the slope times *grad*, which comes from above: yours sends the slope alone.": (
-            noder(lambda grad, slopes: slopes)
-        ),
-        "A message is *the slope* times grad: yours sends grad alone.": noder(
-            lambda grad, slopes: [grad for _ in slopes]
-        ),
-        "The parents hear nothing: they belong to the node, and each gets a message.": (
-            lambda number, parents, slopes: Value(number)
-        ),
-        "Keep the number as it comes. A float(…), here or in your `Value`, turns it into another; later "
-        "it will be a text.": noder(lambda grad, s: [grad * x for x in s], float),
-    },
+    slips="""
+    A message is the slope times *grad*, which comes from above: yours sends the slope alone.
+        [grad * slope for slope in slopes] → slopes
+    A message is *the slope* times grad: yours sends grad alone.
+        grad * slope → grad
+    The parents hear nothing: they belong to the node, and each gets a message.
+        , parents, lambda grad: [grad * slope for slope in slopes] →
+    Keep the number as it comes. A float(…), here or in your `Value`, turns it into another; later
+    it will be a text.
+        Value(number → Value(float(number)
+    """,
 )
 
 solution_2 = cross_entropy
@@ -247,22 +240,6 @@ def losing(loss, numbers, target):
     yield "the slopes", found[1]
 
 
-def lost(slopes=None, number=None):
-    """Our cross-entropy with other slopes, or another number."""
-
-    def loss(logits, target):
-        right = cross_entropy(logits, target)
-        new = number(logits, target) if number else right[0]
-        return new, slopes(right[1], logits, target) if slopes else right[1]
-
-    return loss
-
-
-def softmax(logits):
-    powers = [math.exp(z - max(logits)) for z in logits]
-    return [power / sum(powers) for power in powers]
-
-
 check_2 = Exercise(
     solution_2,
     ask=losing,
@@ -274,27 +251,22 @@ check_2 = Exercise(
     },
     praise="Right: a loss in one node, wherever between -1000 and 1000 the logits are.",
     otherwise="The loss is the logarithm of the sum of all powers, minus the logit of the target.",
-    slips={
-        "The slopes are softmax, *minus 1 for the target*.": lost(lambda s, z, k: softmax(z)),
-        "Minus 1 for the target alone, not for all.": lost(
-            lambda s, z, k: [p - 1 for p in softmax(z)]
-        ),
-        "The sign of the slopes: the loss falls as the logit of the target rises.": lost(
-            lambda s, z, k: [-x for x in s]
-        ),
-        "The sign of the loss: it falls as the probability rises.": lost(
-            number=lambda z, k: -cross_entropy(z, k)[0]
-        ),
-        "That is the probability of the target. Its logarithm, with a minus, is the loss.": lost(
-            number=lambda z, k: softmax(z)[k]
-        ),
-        "exp(1000) is too large for a float: subtract the largest logit first, from all.": lost(
-            number=lambda z, k: math.log(sum(map(math.exp, z))) - z[k]
-        ),
-        "The largest is subtracted in the sum, but not from the logit of the target.": lost(
-            number=lambda z, k: cross_entropy(z, k)[0] - max(z)
-        ),
-    },
+    slips="""
+    The slopes are softmax, *minus 1 for the target*.
+        share - (k == target) → share
+    Minus 1 for the target alone, not for all.
+        (k == target) → 1
+    The sign of the slopes: the loss falls as the logit of the target rises.
+        share - (k == target) → (k == target) - share
+    The sign of the loss: it falls as the probability rises.
+        return loss → return -loss
+    That is the probability of the target. Its logarithm, with a minus, is the loss.
+        math.log(sum(powers)) + max(logits) - logits[target] → shares[target]
+    exp(1000) is too large for a float: subtract the largest logit first, from all.
+        math.exp(z - max(logits)) → math.exp(z); + max(logits) →
+    The largest is subtracted in the sum, but not from the logit of the target.
+        + max(logits) →
+    """,
 )
 
 solution_3 = Text
@@ -311,30 +283,6 @@ def written(kind, f):
         raise Hint(f"Each operator returns a Text: found {kind_of(result)}.")
     yield "the text", result.text.replace(" ", "")
     yield "the lines before it", "; ".join(kind.lines).replace(" ", "") or "none"
-
-
-def text_with(**methods):
-    """Our Text with other methods; what they return has them too."""
-    kind = type("Text", (Text,), {})
-
-    def of_kind(method):
-        def operator(*given):
-            result = method(*given)
-            if isinstance(result, Text):
-                result.__class__ = kind
-            return result
-
-        return operator
-
-    for name in ("__add__", "__mul__", "__rsub__", "tanh"):
-        setattr(kind, name, of_kind(methods.get(name, getattr(Text, name))))
-    kind.__radd__, kind.__rmul__ = kind.__add__, kind.__mul__
-    return kind
-
-
-def raw(sign, alone):
-    """An operator that puts in the text of both, whatever its length."""
-    return lambda x, y: x if y == alone else Text(f"{x.text}{sign}{y.text}")
 
 
 check_3 = Exercise(
@@ -354,30 +302,23 @@ check_3 = Exercise(
     },
     praise="Right: it computes nothing. Your engine will run on it, and a program stays behind.",
     otherwise="A sum takes the texts as they are, `self.text`; a product takes names, `self.name()`.",
-    slips={
-        "A factor that is a sum would need brackets: take its name, `self.name()`.": [
-            text_with(__mul__=raw("*", 1)),
-        ],
-        "What is taken from 1 may be a sum, and would need brackets: take its name.": text_with(
-            __rsub__=lambda self, other: Text(f"{other}-{self.text}")
-        ),
-        "sum begins with 0 + x, and a grad with 0.0: nothing to add, so return self.": text_with(
-            __add__=lambda self, y: Text(f"{self.text}+{getattr(y, 'text', y)}")
-        ),
-        "A grad begins with 1.0: nothing to multiply by, so return self.": text_with(
-            __mul__=lambda self, y: Text(f"{self.name()}*{y.name() if isinstance(y, Text) else y}")
-        ),
-        "A sum needs no names: long lists of short lines would fill the page. Take the texts.": (
-            text_with(__add__=lambda x, y: x if y == 0 else Text(f"{x.name()}+{y.name()}"))
-        ),
-        "It will run in a browser, where tanh is called Math.tanh.": [
-            text_with(tanh=lambda self: Text(f"tanh({self.text})")),
-            text_with(tanh=lambda self: Text(f"math.tanh({self.text})")),
-        ],
-        "`1 - x` calls `x.__rsub__(1)`: 1 comes first.": text_with(
-            __rsub__=lambda self, other: Text(f"{self.name()}-{other}")
-        ),
-    },
+    slips="""
+    A factor that is a sum would need brackets: take its name, `self.name()`.
+        {self.name()}*{other.name()} → {self.text}*{other.text}
+    What is taken from 1 may be a sum, and would need brackets: take its name.
+        {other}-{self.name()} → {other}-{self.text}
+    sum begins with 0 + x, and a grad with 0.0: nothing to add, so return self.
+        self if other == 0 else → ; {other.text} → {getattr(other, 'text', other)}
+    A grad begins with 1.0: nothing to multiply by, so return self.
+        self if other == 1 else → ; {other.name()} → {getattr(other, 'text', other)}
+    A sum needs no names: long lists of short lines would fill the page. Take the texts.
+        {self.text}+{other.text} → {self.name()}+{other.name()}
+    It will run in a browser, where tanh is called Math.tanh.
+        Math.tanh → tanh
+        Math.tanh → math.tanh
+    `1 - x` calls `x.__rsub__(1)`: 1 comes first.
+        {other}-{self.name()} → {self.name()}-{other}
+    """,
 )
 
 solution_4 = slanted
@@ -386,35 +327,6 @@ solution_4 = slanted
 def leaning(slanted, rows, slant):
     image = slanted([float(x) for x in rows], slant)
     yield "", ... if image == [] else image
-
-
-def leans(move):
-    """A slant whose rows begin elsewhere: move(slant, y)."""
-
-    def slanted(pixels, slant):
-        image = []
-        for y in range(8):
-            row = [0.0] * 8 + pixels[8 * y : 8 * y + 8] + [0.0] * 8
-            left, part = divmod(8 + move(slant, y), 1)
-            for x in range(int(left), int(left) + 8):
-                image.append((1 - part) * row[x] + part * row[x + 1])
-        return image
-
-    return slanted
-
-
-def mixed(mix):
-    """A slant that mixes two neighbours otherwise: mix(part, one, next)."""
-
-    def slanted(pixels, slant):
-        image = []
-        for y in range(8):
-            row = [0.0, 0.0, *pixels[8 * y : 8 * y + 8], 0.0, 0.0]
-            left, part = divmod(2 + slant * (y - 3.5), 1)
-            image += [mix(part, *row[x : x + 2]) for x in range(int(left), int(left) + 8)]
-        return image
-
-    return slanted
 
 
 BAR = [int(x == 4) for _ in range(8) for x in range(8)]
@@ -429,59 +341,41 @@ check_4 = Exercise(
     },
     praise="Right: the top goes one way, the bottom the other, and the ink is shared between neighbours.",
     otherwise="A new pixel is (1 - part) times row[x] plus part times row[x + 1].",
-    slips={
-        "It leans the wrong way: the new row begins at `left`, so count x from there, upwards.": leans(
-            lambda slant, y: -slant * (y - 3.5)
-        ),
-        "The two shares are exchanged: if part is 0, it is row[x] alone.": mixed(
-            lambda part, one, after: part * one + (1 - part) * after
-        ),
-        "It moves by whole pixels: part is lost. Mix row[x] and row[x + 1].": mixed(
-            lambda part, one, after: one
-        ),
-        "Nothing moves: x begins at `left`, which differs from row to row.": leans(
-            lambda slant, y: 0
-        ),
-    },
+    slips="""
+    It leans the wrong way: the new row begins at `left`, so count x from there, upwards.
+        slant * (y → -slant * (y
+    The two shares are exchanged: if part is 0, it is row[x] alone.
+        (1 - part) → part; + part → + (1 - part)
+    It moves by whole pixels: part is lost. Mix row[x] and row[x + 1].
+        (1 - part) * row[x] + part * row[x + 1] → row[x]
+    Nothing moves: x begins at `left`, which differs from row to row.
+        slant * (y - 3.5) → 0
+    """,
 )
 
-predict = guesses(
-    {
-        (110, 175): "Right, or near enough: ours has 155.",
-        (45, 110): "More: the engine alone has some 45. Then come layers, a loss, an optimiser.",
-        (0, 45): "That is the engine alone.",
-        ...: "Fewer. A loop of learning takes 15 lines, a layer 9.",
-    },
-    {
-        128: "Right: 64 products, 63 sums, and one more for the bias.",
-        (126, 130): "Nearly: 64 products, then 63 sums, then the bias.",
-        ...: "Count the products, then the sums, then the bias.",
-    },
-    {
-        (94, 97.5): "Right, from all three first weights.",
-        (90, 100): "Near: open the box.",
-        ...: "One guess in ten would be right by luck, and notebook 8 came above 95.",
-    },
-    {
-        1284: "Right: 10 scores, and derivatives by 64 pixels and by 1,210 numbers.",
-        1274: "Those are the derivatives. And the scores?",
-        1210: "Those are the derivatives by its own numbers. And by the pixels? And the scores?",
-        ...: "Ten scores, a derivative by each pixel, and one by each number of the network: how many?",
-    },
-    {
-        (62, 74): "Right. Of the strangers it read 95.",
-        (74, 100): "Fewer. Open the box.",
-        ...: "More. Open the box.",
-    },
-    {
-        (76, 92): "Right. The network is as small as before; it has seen other data.",
-        (62, 76): "More: leaning was the trouble.",
-        ...: "Fewer: leaning was not the only trouble.",
-    },
-    {
-        (35, 60): "Right. Nobody asked it to keep them.",
-        (60, 100): "Fewer. Nobody asked it to keep them.",
-        ...: "Not quite as bad. Open the box.",
-    },
-)
+predict = guesses("""
+    1. 110 to 175: Right, or near enough: ours has 155.
+       45 to 110: More: the engine alone has some 45. Then come layers, a loss, an optimiser.
+       0 to 45: That is the engine alone.
+       else: Fewer. A loop of learning takes 15 lines, a layer 9.
+    2. 128: Right: 64 products, 63 sums, and one more for the bias.
+       126 to 130: Nearly: 64 products, then 63 sums, then the bias.
+       else: Count the products, then the sums, then the bias.
+    3. 94 to 97.5: Right, from all three first weights.
+       90 to 100: Near: open the box.
+       else: One guess in ten would be right by luck, and notebook 8 came above 95.
+    4. 1284: Right: 10 scores, and derivatives by 64 pixels and by 1,210 numbers.
+       1274: Those are the derivatives. And the scores?
+       1210: Those are the derivatives by its own numbers. And by the pixels? And the scores?
+       else: Ten scores, a derivative by each pixel, and one by each number of the network: how many?
+    5. 62 to 74: Right. Of the strangers it read 95.
+       74 to 100: Fewer. Open the box.
+       else: More. Open the box.
+    6. 76 to 92: Right. The network is as small as before; it has seen other data.
+       62 to 76: More: leaning was the trouble.
+       else: Fewer: leaning was not the only trouble.
+    7. 35 to 60: Right. Nobody asked it to keep them.
+       60 to 100: Fewer. Nobody asked it to keep them.
+       else: Not quite as bad. Open the box.
+""")
 solution = solutions(globals())

@@ -70,13 +70,13 @@ class Edit:
 
     def program(self, answer: Any) -> Any:
         """What somebody wrote who wrote this; it sees the names that our answer sees."""
-        source, made = inspect.getsource(answer), dict[str, Any]()
+        source, names = inspect.getsource(answer), {**vars(sys.modules[answer.__module__])}
         if missing := [old for old in self.instead if old not in source]:
             raise ValueError(f"{answer.__name__} has no {missing[0]!r}")
         places = re.compile("|".join(map(re.escape, self.instead)))
         source = places.sub(lambda place: self.instead[place[0]], source)
-        exec(source, vars(sys.modules[answer.__module__]), made)
-        return made[answer.__name__]
+        exec(source, names)
+        return names[answer.__name__]
 
 
 def edits(text: str) -> dict[str, list[Edit]]:
@@ -436,23 +436,22 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
-def guesses(*given: Any) -> Callable[[int, Any], None]:
+def guesses(text: str) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
     Args:
-        given: the tables as a text, or each as a dict: what is said to a number, to a range, and to
-            anything else (a table without that says to open the box). What is said to a right guess
-            begins with "Right".
+        text: in each table what is said to a number, to a range, and to anything else (a table without
+            that says to open the box). What is said to a right guess begins with "Right".
 
         1. 3: Right: three.
            4 to 9.5: Too many.
            else: Count them.
     """
-    tables = tables_of(given[0]) if isinstance(given[0], str) else list(given)
+    tables = tables_of(text)
 
     def predict(which: int, guess: Any) -> None:
-        text = answered(tables[which - 1], guess)
-        print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
+        said = answered(tables[which - 1], guess)
+        print(wrapped(f"{'✓' if said.startswith('Right') else '✗'} {said}"))
 
     return predict
 

@@ -121,22 +121,18 @@ def test_a_wrong_part_beside_dots_hears_the_hint_of_a_slip_that_does_the_same_th
 
 
 SAME = {  # changes of our answer that leave it right, or that no input shows
-    "02.1": [
-        "'/', a, b]:\n            pass",
-        "solution_2(b, a)",
-    ],  # the quotient is the second exercise
-    "03.1": ["__repr__(self):\n        pass"],  # what is printed
-    "03.3": ["max(getattr", "split(other, tag), split(self", "'tag', 1"],  # tags begin with 1
+    "02.1": ["['1', a, b]", "'/', a, b]:\n            pass", "n_2(b, a)", "return a\n"],  # in 2.2
+    "03.1": ["__repr__(self):\n        pass", "}1", ":1}", "}+{"],  # what is printed
+    "03.3": ["max(getattr", "(other, tag), split(self", "'tag', 1", "'tag', -1"],  # from 1 on
+    "04.4": ["return found"],  # a dict in that order
     "06.5": ["add_bias(b, p)", "add_bias(d, r)"],  # given on the page, and of the same messages
     "07.1": ["zip(xs, ws)"],
     "07.2": ["dot(xs, row)"],
+    "07.4": ["xs[-1]"],  # there is only one
     "08.1": ["- 1e-08", "2e-08"],  # the check takes any small ε
     "08.2": ["'s', 'm'", "2e-08"],
     "08.3": ["'s', 'm'", "- 1e-08", "2e-08"],
-    "09.2": ["(right, left)"],
     "09.3": ["(right, left)"],
-    "10.2": ["coefficients)"],
-    "10.3": ["maximum(0, h)"],
 }
 
 

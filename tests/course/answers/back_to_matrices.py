@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import autodiff as ad
-from autodiff.course.back_to_matrices import backward_with, solution_2, stacked
+from autodiff.course.back_to_matrices import solution_2, stacked
+from autodiff.course.verdicts import Edit
 
 
 def by_get(values, done):
@@ -71,7 +71,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda values, done: np.ones_like(values[done[-1][0][0]]), "no `np.ones_like`."),
     (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
     (1, lambda values, done: {done[-1][0][0]: 1.0}, "Nothing here yet: no message has reached a parent."),
-    (1, backward_with(lambda adjoint, parent, row: adjoint.update({parent: adjoint[parent] - row})), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
+    (1, Edit("+= row", "-= row"), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
     (2, lambda rows: "stacked", "At u0 u1 u2 the result should be u[0:3], not stacked. Look at the names"),
     (2, lambda rows: solution_2(sorted(rows)), "At u0 u2 u1 u3 the result should be stacked, not u[0:4]."),
     (2, lambda rows: solution_2([("u", k) for _, k in rows]), "At v0 u1 the result should be stacked, not u[0:2]."),
@@ -82,25 +82,3 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
     (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages, for W and for X"),
 ]  # fmt: skip
-
-RNG = np.random.default_rng(0)
-
-WIDER = {  # more inputs than a check asks about, in the same form
-    1: [
-        (lambda x, z, w, b: (x + z + w) * (x + z + w + b),), (lambda x, z, w, b: x * x * w * w,),
-        (lambda x, z, w, b: ad.exp(z) * (x * w + z * w) + z,), (lambda x, z, w, b: w * b,),
-        (lambda x, z, w, b: ad.where(ad.less(w * b, x * z), ad.exp(x), w * z) + ad.maximum(x, b),),
-        (lambda x, z, w, b: ad.dot([w, b], [x, z]) * ad.dot([b, w], [x, z]),),
-        (lambda x, z, w, b: ad.nn.cross_entropy([x * w, z + b, w], 1),),
-        (lambda x, z, w, b: ad.where(ad.less(x, z), ad.where(ad.less(0, z), x, w), b * z),),
-        (lambda x, z, w, b: ad.hypot(x - w, z) / (2 + ad.sigmoid(b * x)) ** 3,),
-    ],
-    2: [
-        ([("uvw"[k], int(i)) for k, i in zip(RNG.integers(0, names, size), RNG.integers(0, 3, size))],)
-        for names in (1, 2) for size in (1, 2, 3, 4) for _ in range(80)
-    ] + [([("v10", first + k) for k in range(size)],) for first in (0, 9, 99) for size in (1, 2, 12)],
-    3: [
-        tuple(map(RNG.standard_normal, ((m, k), (k, n), (m, n))))
-        for m in (1, 2, 5) for k in (1, 3) for n in (1, 2, 7)
-    ],
-}  # fmt: skip

@@ -5,9 +5,10 @@ from types import FunctionType
 
 from engines import closures, derivatives
 
-from autodiff.course.handwriting import cross_entropy, slanted, solution_1, text_with
+from autodiff.course.handwriting import cross_entropy, slanted, solution_1
 from autodiff.course.our_engine import Value
 from autodiff.course.our_reader import Text
+from autodiff.course.verdicts import Edit
 
 
 def by_closures(number, parents, slopes):
@@ -97,9 +98,9 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda logits, k: (cross_entropy(logits, k)[0], ...), "Right so far: the loss. Nothing here yet: the slopes."),
     (2, lambda logits, k: (math.log(sum(map(math.exp, logits))) - logits[k], [0.0 for _ in logits]), "the slopes[0] should be"),
     (2, lambda logits, k: cross_entropy(logits, 0), "At logits 0, 0, target 1: the slopes[0] should be"),
-    (3, text_with(tanh=lambda self: f"Math.tanh({self.text})"), "Each operator returns a Text: found a str."),
-    (3, text_with(tanh=lambda self: Text(f"Math.tanh({self.name()})")), "`self.name()`"),
-    (3, text_with(__mul__=lambda x, y: x if y == 1 else Text(f"({x.text})*({y.text})")), "should be x0*w[1], not (x0)*(w[1])"),
+    (3, Edit('Text(f"Math.tanh({self.text})")', 'f"Math.tanh({self.text})"'), "Each operator returns a Text: found a str."),
+    (3, Edit("Math.tanh({self.text})", "Math.tanh({self.name()})"), "`self.name()`"),
+    (3, Edit("{self.name()}*{other.name()}", "({self.text})*({other.text})"), "should be x0*w[1], not (x0)*(w[1])"),
     (4, lambda pixels, slant: pixels, "Nothing moves"),
     (4, lambda pixels, slant: slanted(pixels, slant)[:8], "The shape should be (64,), not (8,)."),
 ]  # fmt: skip
