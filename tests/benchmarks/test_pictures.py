@@ -24,6 +24,10 @@ def himmelblau(p):
     return (p[0] ** 2 + p[1] - 11) ** 2 + (p[0] + p[1] ** 2 - 7) ** 2
 
 
+# a tangle is wider than a page, and draw warns of it
+pytestmark = pytest.mark.filterwarnings("ignore:draw. found a picture of:UserWarning")
+
+
 def drawn(root, **options):
     return lambda: draw(root, **options).pipe()
 

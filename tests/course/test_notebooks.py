@@ -40,9 +40,13 @@ def shown(cell):
 
 
 def graph_of(packed):
-    """What a live graph shows, out of its packed page: how it is packed depends on zlib."""
+    """What a live graph shows, out of its packed page: how it is packed depends on zlib.
+
+    Of a number only the digits that a page shows.
+    """
     page = zlib.decompress(base64.b64decode(packed)).decode()
-    return re.search("^const data = .*$", page, re.M)[0]
+    data = re.search("^const data = .*$", page, re.M)[0]
+    return re.sub(r"-?\d+\.\d{7,}(e-\d+)?", lambda number: f"{float(number[0]):.6g}", data)
 
 
 def text_of(svg):

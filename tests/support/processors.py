@@ -15,7 +15,8 @@ FOUND = """
 import numpy
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from threadpoolctl import threadpool_info
-assert numpy.allclose(numpy.eye(99) @ numpy.ones((99, 99)), 1.0)  # not if it lacks an instruction
+ones = numpy.ones((400, 400))  # large enough for every kernel
+assert (ones @ ones[:, :50] == 400.0).all()  # not if it lacks an instruction, or crashes
 print(*{each.get("architecture") for each in threadpool_info()})
 print(",".join(name for name in __cpu_dispatch__ if __cpu_features__[name]))
 """
