@@ -280,7 +280,7 @@ def over_seeds(stop_early):
     trial = known(stop_early).get("trial", lambda *_: (0, 0.0))
     epochs, shares = zip(*[trial(seed, stop_early) for seed in range(4)])
     stops = f"With four seeds it stops after {min(epochs)} to {max(epochs)} epochs"
-    return f"Right. {stops}, and reads {min(shares):.0%} to {max(shares):.0%} of the test images."
+    return f"Right. {stops}, and reads {min(shares):.0%} to {max(shares):.0%} of the images it watched."
 
 
 def risen(model, best, patience):
