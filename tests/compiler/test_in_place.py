@@ -14,7 +14,7 @@ from tables import cases
 from test_batch import batched, drawn, everything
 
 import autodiff as ad
-from autodiff import Value, Vector, nn
+from autodiff import Matrix, Value, Vector, nn
 
 NETWORK = MAKE["network"](4, 10, 3)
 
@@ -46,18 +46,18 @@ def test_weights_and_biases_side_by_side_are_columns_of_one_array():
     assert "xp.empty((n,), bool)" in relu
 
 
-def test_no_parameter_of_a_model_hides_a_function():
+def test_no_name_of_a_parameter_is_read_as_a_function():
     class Named(nn.Module):
         def __init__(self):
-            self.xp_tanh, self.weights = Vector([0.1, 0.2]), Vector([0.3, 0.4])
+            self.xp_tanh, self.w_xp = Vector([0.1, 0.2]), Matrix([[0.3, 0.4], [0.5, 0.6]])
 
         def forward(self, x):
-            return ((self.xp_tanh * x).map(ad.tanh) * self.weights).sum()
+            return (self.w_xp @ (self.xp_tanh * x).map(ad.tanh)).map(ad.exp).sum()
 
     model, x = Named(), drawn(2)
     program = batched(model(x), x, model.parameters())
-    assert "    weights = parameters[2:4]" in program.running
-    assert len(results(program, np.ones((3, 2)), np.ones(4))[0]) == 3
+    assert "w_xp.T" in program.running
+    assert len(results(program, np.ones((3, 2)), np.ones(6))[0]) == 3
 
 
 def test_batches_of_any_size_and_type_one_after_the_other():

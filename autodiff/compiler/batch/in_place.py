@@ -18,6 +18,7 @@ from .text import ArrayText
 NAMES = {"sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative"}  # NumPy's
 REDUCTIONS = {"total": "xp.add.reduce", "amax": "xp.maximum.reduce"}
 BY_NAME = "xp.einsum(", "xp.maximum(", "xp.minimum(", "("  # others take `out` by place: quicker
+CALL = re.compile(r"\bxp\.(\w+)")
 VIEWS = "as", "part", "reshape", "transposed", "repeat"  # of another array
 
 
@@ -167,9 +168,9 @@ class InPlace(ArrayText):
 
         What it calls has names of its own, because looking into a module takes longer.
         """
-        called = dict.fromkeys(re.findall(r"\bxp\.(\w+)", "\n".join(body)))
+        called = dict.fromkeys(CALL.findall("\n".join(body)))
         head = [*before, *[f"xp_{name} = xp.{name}" for name in called], "", ""]
         head += ["def arrays(n, dtype):", *[f"    {x} = {text}" for x, text in self.made.items()]]
         head.append(f"    return [{', '.join(self.made)}]")
-        body = [line.replace("xp.", "xp_") for line in body]
+        body = [CALL.sub(r"xp_\1", line) for line in body]
         return super().source(body, [*self.made, *arguments], head)
