@@ -32,7 +32,8 @@ def write(picture: Digraph, drawn: Sheet, way: str) -> None:
     # Graphviz turns the order over inside a frame if the edges run sideways
     for i in [*alone, *(reversed(inside) if way == "LR" else inside)]:
         panel = drawn.panels[i]
-        tip = "; ".join(face.title for face in panel.faces.values())[:LONGEST]
+        tip = "; ".join(face.title for face in panel.faces.values())
+        tip = tip if len(tip) <= LONGEST else tip[: LONGEST - 1] + "…"
         about = {"id": f"n{i}", "class": panel.faces[i].role, "tooltip": html.escape(plain(tip))}
         order = {"ordering": "in"} if panel.faces[i].slots > 1 else {}
         frames[panel.frames].node(f"n{i}", _joined(panel, way), **about, **order)
