@@ -137,7 +137,7 @@ def reads(program, numbers, strangers, by, lines, seconds):
     parts = {"style": read("reads.css", COURSE), "frame": read("frame.js"), "data": as_json(data)}
     parts |= {"program": program, "script": read("reads.js", COURSE)}
     text = Template(read("reads.html", COURSE)).substitute(parts)
-    return Page(re.sub(r"\n\s+", "\n", text), title)
+    return Page(re.sub(r"\n(\s|//.*\n)+", "\n", text), title)
 
 
 def our_page():

@@ -4,7 +4,7 @@
 
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
-const s = { strokes: [], example: true, why: 1, rival: null, hand: [], busy: false, taught: false };
+const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null };
 const learnt = data.hundredths.map((x) => x / 100);
 let w = learnt, pixels = null, frame = null;
 const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
@@ -113,8 +113,10 @@ const percent = (share) => (share < 0.0005 ? 0 : (100 * share).toFixed(share < 0
 function paintBars(shares, first, rival) {
   [...$("bars").children].forEach((row, k) => {
     row.className = `row ${k === first ? "win" : s.why === 2 && k === rival ? "rival" : ""}`;
-    row.querySelector(".track span").style.transform = `scaleX(${shares[k]})`;
-    row.lastChild.textContent = pixels ? `${percent(shares[k])} %` : "";
+    row.disabled = !pixels;
+    row.querySelector(".track span").style.transform = `scaleY(${shares[k]})`;
+    row.firstChild.textContent = pixels ? percent(shares[k]) : "";
+    row.setAttribute("aria-label", `${k}: ${percent(shares[k])} %. Why${k === first ? "" : " not"}?`);
   });
 }
 
@@ -125,17 +127,30 @@ function paintQuestions(first, rival) {
     button.disabled = !pixels;
     button.setAttribute("aria-pressed", s.why === i);
   });
-  const slopes = `Derivatives by pixel. <b>Orange +</b>: a little more ink here speaks for
+  const slopes = `On the pad: derivatives by these 64 numbers. <b>Orange +</b>: a little more ink here speaks for
     ${first}${s.why === 2 ? ` rather than ${rival}` : ""}. <b>Sand −</b>: it speaks against.
     ${s.why === 2 ? "Tap a bar to ask about another digit." : ""}`;
-  const plain = "The little picture is all that it gets.";
-  $("key").innerHTML = !pixels ? "" : s.why ? slopes : plain;
+  const plain = "All that it gets: 64 numbers, the ink in blocks.";
+  $("key").innerHTML = pixels && s.why ? slopes : plain;
 }
 
 // The digits that it may be taught now: each once before any twice.
 function wanted() {
   const counts = TEN.map((k) => s.hand.filter(({ digit }) => digit === k).length);
   return TEN.filter((k) => counts[k] === Math.min(...counts));
+}
+
+const remaining = (next = wanted()) =>
+  next.length < 10 ? ` Still to come: ${next.join(" ")}.` : "";
+
+function paintLesson() {
+  const over = s.example || s.told, drawn = pixels && !over && !s.busy, next = wanted();
+  [...$("labels").children].forEach((button, k) => { button.disabled = !drawn || !next.includes(k); });
+  $("labels").hidden = over;
+  $("next").hidden = !over;
+  $("next").textContent = s.example ? "Draw one of yours" : "Draw the next";
+  $("told").textContent = s.busy ? "It is learning." : s.told
+    ?? (drawn ? "What is it really?" : "Draw a digit, then say what it is.") + remaining();
 }
 
 function paint() {
@@ -150,9 +165,8 @@ function paint() {
   paintQuestions(first, rival);
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
-  $("sure").textContent = pixels ? sure : "Draw something.";
-  const open = pixels && !s.example && !s.busy && !s.taught ? wanted() : [];
-  [...$("labels").children].forEach((button, k) => { button.disabled = !open.includes(k); });
+  $("sure").textContent = pixels ? `${percent(shares[first])} %. ${sure}` : "Draw something.";
+  paintLesson();
 }
 
 // -- Teaching
@@ -185,18 +199,16 @@ function learn(then) {
 }
 
 function teach(digit) {
-  const said = reading(pixels);
-  s.hand.push({ x: pixels, digit, said });
-  s.taught = true;
-  keep(s.hand.at(-1));
-  $("told").textContent = "It is learning.";
+  const drawing = { x: pixels, digit, said: reading(pixels) }, { x, said } = drawing;
+  const share = () => percent(softmax(scoresOf(x))[digit]), before = share();
+  s.hand.push(drawing);
+  keep(drawing);
   learn(() => {
-    const next = wanted(), right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
-    $("told").textContent = (said === digit ? `It was right, and now knows your ${digit} better.`
-      : `It took that for ${said}. Now it has learnt your ${digit}.`)
-      + (next.length < 10 ? ` Still to come: ${next.join(" ")}.` : " Draw on.");
-    $("score").textContent = `At first sight ${right((x) => x.said)} of ${s.hand.length} right; the
-      same again, now: ${right(({ x }) => reading(x))} of ${s.hand.length}.`;
+    const right = (of) => s.hand.filter((x) => of(x) === x.digit).length, count = s.hand.length;
+    s.told = `${said === digit ? "It was right" : `It took that for ${said}`}. Your ${digit} had
+      ${before} %; now it has ${share()} %.${remaining()}`;
+    $("score").textContent = `At first sight ${right((x) => x.said)} of ${count} right; the
+      same again, now: ${right(({ x }) => reading(x))} of ${count}.`;
     $("tools").hidden = false;
   });
 }
@@ -213,10 +225,9 @@ function keep({ x, digit, said }) {
 
 function forget() {
   w = learnt;
-  Object.assign(s, { hand: [], taught: false });
+  Object.assign(s, { hand: [], told: null });
   $("hand").textContent = $("score").textContent = "";
   $("tools").hidden = $("json").hidden = true;
-  $("told").textContent = "What is it really? It learns by the engine's derivatives.";
   $("copy").textContent = "Copy for the notebook";
   paint();
 }
@@ -233,7 +244,7 @@ async function copy() {
 // -- Drawing
 
 function clear() {
-  Object.assign(s, { strokes: [], example: false, taught: false, rival: null });
+  Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null });
   paint();
 }
 
@@ -245,7 +256,7 @@ function point({ clientX, clientY }) {
 let drawing = false;
 pad.onpointerdown = (event) => {
   if (s.busy || !event.isPrimary) return;
-  if (s.example || s.taught) clear();
+  if (s.example || s.told) clear();
   drawing = true;
   pad.setPointerCapture(event.pointerId);
   s.strokes.push([point(event)]);
@@ -270,11 +281,12 @@ function button(parent, inside, act, label) {
 const ask = (why, rival) => { Object.assign(s, { why, rival }); paint(); };
 for (const k of [0, 1, 2]) button("ask", "", () => ask(k, null));
 for (const k of TEN) {
-  button("bars", `<span class="name">${k}</span><span class="track"><span></span></span>
-    <span class="share"></span>`, () => ask(2, k), `Why not ${k}?`);
+  button("bars", `<span class="share"></span><span class="track"><span></span></span>
+    <span class="name">${k}</span>`, () => ask(k === reading(pixels) ? 1 : 2, k));
   button("labels", k, () => teach(k), `It is ${k}`);
 }
 $("clear").onclick = clear;
+$("next").onclick = () => { clear(); pad.scrollIntoView({ block: "nearest" }); };
 $("forget").onclick = forget;
 $("copy").onclick = copy;
 const by = document.createElement("i");
@@ -296,5 +308,6 @@ function example(count) {
   s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
+  else ask(1, null);
 }
 example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);
