@@ -161,12 +161,11 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
     assert len(browser.requests) == 1
 
 
-SCREENS = "320x568 360x640 390x664 390x844 568x320 640x360 768x1024 1200x800".split()
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, screen):
-    width, height = map(int, screen.split("x"))
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(320, 568), (360, 640), (390, 664), (390, 844), (568, 320), (640, 360), (768, 1024), (1200, 800)],
+)  # fmt: skip
+def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, width, height):
     browser.show(PAGE, width=width, height=height)
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
     ends = "(r => [r.left >= 0, r.top >= 0, r.right <= innerWidth, r.bottom <= innerHeight])"
