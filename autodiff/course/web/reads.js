@@ -129,8 +129,8 @@ function paintQuestions(first, rival) {
     button.ariaPressed = s.why === i;
   });
   const slopes = `On the pad: derivatives by these 64 numbers. <b>Orange&nbsp;+</b>: a little more
-    ink here speaks for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}. <b>Sand&nbsp;−</b>: it speaks against.
-    ${s.why === 2 ? "Or tap another bar." : ""}`;
+    ink here speaks for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}.
+    <b>Sand&nbsp;−</b>: it speaks against. ${s.why === 2 ? "Or tap another bar." : ""}`;
   const plain = "All that it gets: 64 numbers, the ink in blocks.";
   $("key").innerHTML = pixels && s.why ? slopes : plain;
 }
