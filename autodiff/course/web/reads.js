@@ -153,8 +153,7 @@ function paintLesson() {
   $("forget").disabled = s.busy;
   $("next").hidden = !over;
   $("next").textContent = s.example ? "Draw one of yours" : "Draw the next";
-  $("told").textContent = s.busy ? "It is learning." : s.told
-    ?? (drawn ? "What is it really?" : "Draw a digit, then say what it is.") + remaining();
+  $("told").textContent = s.busy ? "It is learning." : s.told ?? remaining();
 }
 
 function paint() {
