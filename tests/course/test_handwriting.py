@@ -145,14 +145,55 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
         assert ("It was right" if said == digit else f"It took that for {said}") in told
         left = [str(k) for k in range(10) if k not in [k for _, k in taught]]
         assert told.endswith(f"Still to come: {' '.join(left)}.")
+        share = browser.evaluate(f"percentage(softmax(scoresOf(pixels))[{digit}])")
+        assert f"now it has {share}." in told.replace(" %", "\xa0%")
+        assert browser.each("#labels, #next", "e.checkVisibility()") == [False, True]
+        assert browser.evaluate("document.activeElement.id") == "next"  # for a keyboard
     assert browser.evaluate("s.hand.every(({ x, digit }) => reading(x) === digit)")
     browser.push("Copy for the notebook")
     copied = json.loads(browser.evaluate("document.querySelector('#json').value"))
     assert lesson.drawings(copied) == taught
+    browser.push("Draw the next")
+    assert browser.evaluate("[pixels, scrollY <= pad.offsetTop, s.hand.length]") == [None, True, 3]
     browser.push("Forget my hand")
     assert browser.evaluate("w") == WEIGHTS
     assert browser.requests == [url for url in browser.requests if url.startswith("file:")]
     assert len(browser.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(320, 568), (360, 640), (390, 664), (390, 844), (568, 320), (640, 360), (768, 1024), (1200, 800)],
+)  # fmt: skip
+def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, width, height):
+    browser.show(PAGE, width=width, height=height)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    ends = "(r => [r.left >= 0, r.top >= 0, r.right <= innerWidth, r.bottom <= innerHeight])"
+    seen = browser.each("#pad, #big, #sure, .row, #ask", f"{ends}(e.getBoundingClientRect())")
+    assert [all(sides) for sides in seen] == [True] * 14
+    hit = browser.each(".row", "(r => Math.min(r.width, r.height))(e.getBoundingClientRect())")
+    assert min(hit) > 22
+    for kind, y in (("Start", 0), *(("Move", 20 * i) for i in range(1, 7)), ("End", None)):
+        points = [] if y is None else [{"x": 8, "y": height // 2 - y}]
+        browser.call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=points)
+    fits = "document.documentElement.scrollHeight <= innerHeight"
+    eventually(lambda: browser.evaluate(f"scrollY > 0 || {fits}"))
+
+
+def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
+    browser.show(PAGE)
+    pressed = "e.ariaPressed === 'true'"
+    eventually(lambda: browser.each("#ask button", pressed) == [False, True, False])
+    assert browser.texts("#next") == ["Draw one of yours"]
+    x, y = browser.place("#pad")
+    browser.drag(x - 60, y, x + 60)
+    assert browser.each("#ask button", pressed) == [True, False, False]
+    assert browser.each("#labels, #next", "e.checkVisibility()") == [True, False]
+    winner = browser.evaluate("reading(pixels)")
+    browser.evaluate(f"document.querySelectorAll('.row')[{winner}].click()")
+    assert browser.each("#ask button", pressed) == [False, True, False]
+    browser.drag(x - 60, y + 9, x + 60)  # a little more ink, where the colours say
+    assert browser.each("#ask button", pressed) == [False, True, False]
 
 
 def test_each_digit_once_before_any_twice(browser):
@@ -183,7 +224,7 @@ def test_the_page_is_small_and_asks_nobody():
     assert len(PAGE.encode()) <= 60_000
     assert not re.search(r"https?:|src=|@import|url\(", PAGE)
     assert "wrote in ${data.lines} lines" in PAGE
-    assert "What you draw stays on this page. Nothing is sent." in PAGE
+    assert "Nothing is sent." in PAGE
 
 
 def test_the_committed_page_is_that_of_the_package():

@@ -4,8 +4,8 @@
 
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
-const s = { strokes: [], example: true, why: 1, rival: null, hand: [], busy: false, taught: false };
-const learnt = data.hundredths.map((x) => x / 100);
+const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null };
+const learnt = data.hundredths.match(/-?\d+/g).map((x) => x / 100);
 let w = learnt, pixels = null, frame = null;
 const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
 
@@ -59,8 +59,8 @@ function colour(name) {
   return getComputedStyle($("probe")).color;
 }
 
-function tiles(pen, x) {
-  const { width } = pen.canvas, side = width / 8;
+function tiles(canvas, x) {
+  const { width } = canvas, side = width / 8, pen = canvas.getContext("2d");
   pen.clearRect(0, 0, width, width);
   pen.fillStyle = colour("--blue");
   x.forEach((ink, i) => {
@@ -72,7 +72,7 @@ function tiles(pen, x) {
 // Under the drawing: where a little more ink would count.
 function paintSlopes(pen, slopes) {
   const most = Math.max(...slopes.map(Math.abs)), [left, top, side] = frame;
-  const [more, less, paper] = ["--more", "--less", "--paper"].map(colour);
+  const [more, less, ink] = ["--more", "--less", "--ink"].map(colour);
   const legible = side * pad.clientWidth > 2200;
   pen.textAlign = "center";
   pen.font = `600 ${side * 0.5}px sans-serif`;
@@ -81,8 +81,8 @@ function paintSlopes(pen, slopes) {
     pen.globalAlpha = strength;
     pen.fillStyle = slope > 0 ? more : less;
     pen.fillRect(x, y, side * 0.97, side * 0.97);
-    pen.globalAlpha = 1;
-    pen.fillStyle = paper;
+    pen.globalAlpha = 0.8;
+    pen.fillStyle = ink;
     const sign = slope > 0 ? "+" : "−";
     if (strength > 0.35 && legible) pen.fillText(sign, x + side / 2, y + side * 0.67);
   });
@@ -109,12 +109,15 @@ function paintDrawing(slopes) {
 }
 
 const percent = (share) => (share < 0.0005 ? 0 : (100 * share).toFixed(share < 0.0995 ? 1 : 0));
+const percentage = (share) => `${percent(share)}\xa0%`;
 
 function paintBars(shares, first, rival) {
   [...$("bars").children].forEach((row, k) => {
     row.className = `row ${k === first ? "win" : s.why === 2 && k === rival ? "rival" : ""}`;
-    row.querySelector(".track span").style.transform = `scaleX(${shares[k]})`;
-    row.lastChild.textContent = pixels ? `${percent(shares[k])} %` : "";
+    row.disabled = !pixels;
+    row.querySelector(".track span").style.transform = `scaleY(${shares[k]})`;
+    row.firstChild.textContent = pixels ? percent(shares[k]) : "";
+    row.ariaLabel = `${k}: ${percentage(shares[k])}. Why${k === first ? "" : " not"}?`;
   });
 }
 
@@ -123,19 +126,34 @@ function paintQuestions(first, rival) {
     const question = ["Drawing", `Why ${first}?`, `Why not ${rival}?`][i];
     button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
     button.disabled = !pixels;
-    button.setAttribute("aria-pressed", s.why === i);
+    button.ariaPressed = s.why === i;
   });
-  const slopes = `Derivatives by pixel. <b>Orange +</b>: a little more ink here speaks for
-    ${first}${s.why === 2 ? ` rather than ${rival}` : ""}. <b>Sand −</b>: it speaks against.
-    ${s.why === 2 ? "Tap a bar to ask about another digit." : ""}`;
-  const plain = "The little picture is all that it gets.";
-  $("key").innerHTML = !pixels ? "" : s.why ? slopes : plain;
+  const slopes = `On the pad: derivatives by these 64 numbers. <b>Orange&nbsp;+</b>: a little more
+    ink here speaks for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}.
+    <b>Sand&nbsp;−</b>: it speaks against. ${s.why === 2 ? "Or tap another bar." : ""}`;
+  const plain = "All that it gets: 64 numbers, the ink in blocks.";
+  $("key").innerHTML = pixels && s.why ? slopes : plain;
 }
 
 // The digits that it may be taught now: each once before any twice.
 function wanted() {
   const counts = TEN.map((k) => s.hand.filter(({ digit }) => digit === k).length);
   return TEN.filter((k) => counts[k] === Math.min(...counts));
+}
+
+const remaining = (next = wanted()) =>
+  next.length < 10 ? ` Still to come: ${next.join(" ")}.` : "";
+
+function paintLesson() {
+  const over = s.example || s.told, drawn = pixels && !over && !s.busy, next = wanted();
+  [...$("labels").children].forEach((button, k) => {
+    button.disabled = !drawn || !next.includes(k);
+  });
+  $("labels").hidden = over;
+  $("forget").disabled = s.busy;
+  $("next").hidden = !over;
+  $("next").textContent = s.example ? "Draw one of yours" : "Draw the next";
+  $("told").textContent = s.busy ? "It is learning." : s.told ?? remaining();
 }
 
 function paint() {
@@ -145,14 +163,13 @@ function paint() {
   const rival = s.rival === null || s.rival === first ? second : s.rival;
   const weights = TEN.map((k) => (k === first) - (s.why === 2 && k === rival));
   paintDrawing(pixels && s.why && program(pixels, w, weights)[1]);
-  tiles($("grid").getContext("2d"), pixels ?? []);
+  tiles($("grid"), pixels ?? []);
   paintBars(shares, first, rival);
   paintQuestions(first, rival);
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
-  $("sure").textContent = pixels ? sure : "Draw something.";
-  const open = pixels && !s.example && !s.busy && !s.taught ? wanted() : [];
-  [...$("labels").children].forEach((button, k) => { button.disabled = !open.includes(k); });
+  $("sure").textContent = pixels ? `${percentage(shares[first])}. ${sure}` : "Draw something.";
+  paintLesson();
 }
 
 // -- Teaching
@@ -176,47 +193,46 @@ function learn(then) {
       return weight - (0.003 * m[i]) / (1 - 0.9 ** t) / (Math.sqrt(v[i] / (1 - 0.999 ** t)) + 1e-8);
     });
     s.busy = t < 12;
+    paint();
     if (s.busy) requestAnimationFrame(() => step(t + 1));
     else then();
-    paint();
   };
   s.busy = true;
   step(1);
 }
 
 function teach(digit) {
-  const said = reading(pixels);
-  s.hand.push({ x: pixels, digit, said });
-  s.taught = true;
+  const x = pixels, took = reading(x), share = () => percentage(softmax(scoresOf(x))[digit]);
+  const before = share();
+  s.hand.push({ x, digit, took });
   keep(s.hand.at(-1));
-  $("told").textContent = "It is learning.";
   learn(() => {
-    const next = wanted(), right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
-    $("told").textContent = (said === digit ? `It was right, and now knows your ${digit} better.`
-      : `It took that for ${said}. Now it has learnt your ${digit}.`)
-      + (next.length < 10 ? ` Still to come: ${next.join(" ")}.` : " Draw on.");
-    $("score").textContent = `At first sight ${right((x) => x.said)} of ${s.hand.length} right; the
-      same again, now: ${right(({ x }) => reading(x))} of ${s.hand.length}.`;
+    const right = (of) => s.hand.filter((x) => of(x) === x.digit).length, count = s.hand.length;
+    s.told = `${took === digit ? "It was right" : `It took that for ${took}`}. Your ${digit} had
+      ${before}; now it has ${share()}.${remaining()}`;
+    $("score").textContent = `At first sight ${right((x) => x.took)} of ${count} right; the
+      same again, now: ${right(({ x }) => reading(x))} of ${count}.`;
     $("tools").hidden = false;
+    paint();
+    $("next").focus({ preventScroll: true });
   });
 }
 
 // A small picture of a drawing that was taught.
-function keep({ x, digit, said }) {
+function keep({ x, digit, took }) {
   const figure = document.createElement("figure"), canvas = document.createElement("canvas");
   canvas.width = canvas.height = 96;
-  tiles(canvas.getContext("2d"), x);
-  figure.className = said === digit ? "" : "wrong";
-  figure.append(canvas, said === digit ? `${digit} ✓` : `${digit}, not ${said}`);
+  tiles(canvas, x);
+  figure.className = took === digit ? "" : "wrong";
+  figure.append(canvas, took === digit ? `${digit} ✓` : `${digit}, not ${took}`);
   $("hand").append(figure);
 }
 
 function forget() {
   w = learnt;
-  Object.assign(s, { hand: [], taught: false });
+  Object.assign(s, { hand: [], told: null });
   $("hand").textContent = $("score").textContent = "";
   $("tools").hidden = $("json").hidden = true;
-  $("told").textContent = "What is it really? It learns by the engine's derivatives.";
   $("copy").textContent = "Copy for the notebook";
   paint();
 }
@@ -233,7 +249,7 @@ async function copy() {
 // -- Drawing
 
 function clear() {
-  Object.assign(s, { strokes: [], example: false, taught: false, rival: null });
+  Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null });
   paint();
 }
 
@@ -245,7 +261,7 @@ function point({ clientX, clientY }) {
 let drawing = false;
 pad.onpointerdown = (event) => {
   if (s.busy || !event.isPrimary) return;
-  if (s.example || s.taught) clear();
+  if (s.example || s.told) clear();
   drawing = true;
   pad.setPointerCapture(event.pointerId);
   s.strokes.push([point(event)]);
@@ -263,18 +279,19 @@ pad.onpointerup = pad.onpointercancel = () => { drawing = false; };
 function button(parent, inside, act, label) {
   const made = document.createElement("button");
   made.innerHTML = inside;
-  if (label) made.setAttribute("aria-label", label);
+  made.ariaLabel = label;
   made.onclick = act;
   $(parent).append(made);
 }
 const ask = (why, rival) => { Object.assign(s, { why, rival }); paint(); };
 for (const k of [0, 1, 2]) button("ask", "", () => ask(k, null));
 for (const k of TEN) {
-  button("bars", `<span class="name">${k}</span><span class="track"><span></span></span>
-    <span class="share"></span>`, () => ask(2, k), `Why not ${k}?`);
+  button("bars", `<span class="share"></span><span class="track"><span></span></span>
+    <span class="name">${k}</span>`, () => ask(k === reading(pixels) ? 1 : 2, k));
   button("labels", k, () => teach(k), `It is ${k}`);
 }
 $("clear").onclick = clear;
+$("next").onclick = () => { clear(); $("clear").focus(); };
 $("forget").onclick = forget;
 $("copy").onclick = copy;
 const by = document.createElement("i");
@@ -296,5 +313,6 @@ function example(count) {
   s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
+  else ask(1, null);
 }
 example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);
