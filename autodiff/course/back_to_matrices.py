@@ -181,7 +181,7 @@ check_2 = Exercise(
             rows == [(name, first)] * count → False
         Right for the same row, again and again. And rows that follow each other?
             [(name, first + k) for k in range(count)] → 0
-            [(name, first + k) for k in range(count)] → 0; == [(name, first)] → == (count > 1) * [(name, first)]
+            → 0; == [(name, first)] → == (count > 1) * [(name, first)]
         A part ends *before* its second number: write {expected}.
             first + count → first + count - 1
     """,
@@ -222,8 +222,8 @@ check_3 = Exercise(
     slips="""
         The first message is for W, and is made of X; the second for X, of W.
             G @ X.T, W.T @ G → W.T @ G, G @ X.T
-            G @ X.T, W.T @ G → X, W
-            G @ X.T, W.T @ G → X.T, W.T
+            → X, W
+            → X.T, W.T
         The closure forgets G, the gradient of the result.
             G @ → G**0 @; @ G → @ G**0
         The messages add up over the samples; their mean is too small.

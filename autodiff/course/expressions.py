@@ -129,7 +129,7 @@ check_2 = Exercise(
     slips="""
         A node that is read twice gets two messages. Yours keeps one of them.
             bar[parent] + message if parent in bar else message → message
-            bar[parent] + message if parent in bar else message → message; message is not None → True
+            → message; message is not None → True
         The closure takes the adjoint of its own node, `bar[node]`.
             closure(bar[node]) → closure(1.0)
         Last to first: a node sends only when all its messages have arrived.
@@ -172,12 +172,12 @@ check_3 = Exercise(
     slips="""
         This text has a line already: look for it in self.lines, behind the name, and return that.
             written == text → False
-            written == text → False; "1.0" in (left, right) → False
+            → False; "1.0" in (left, right) → False
         You find {expected} where it is only a part of a line: compare whole texts.
-            written == text → text in written
-            written == text → text in written; "1.0" in (left, right) → False
-            written == text → written.endswith(text)
-            written == text → written.endswith(text); "1.0" in (left, right) → False
+            → text in written
+            → text in written; "1.0" in (left, right) → False
+            → written.endswith(text)
+            → written.endswith(text); "1.0" in (left, right) → False
         Sharing is right. Now the factors of 1.0.
             "1.0" in (left, right) → False
     """,
@@ -216,9 +216,9 @@ check_4 = Exercise(
         What does it ask, a bool or a node?
             ad.less(1, abs(x)) → abs(x) > 1
         That is the wrong branch. Are the two swapped?
-            ad.less(1, abs(x)) → ad.less(abs(x), 1)
+            → ad.less(abs(x), 1)
         {at} the condition should ask about abs(x), not x.
-            ad.less(1, abs(x)) → ad.less(1, x)
+            → ad.less(1, x)
         Left of −1 x is negative: the loss there is |x| − 1/2, too.
             abs(x) - 0.5 → x - 0.5
         A half is missing: the loss is x²/2 inside, and |x| − 1/2 outside.
@@ -226,7 +226,7 @@ check_4 = Exercise(
             abs(x) - 0.5 → abs(x)
         The parabola is never below the line, so min or max always takes the same one of them.
             where(ad.less(1, abs(x)), → minimum(
-            where(ad.less(1, abs(x)), → maximum(
+            → maximum(
         The number is right, but x is not in its graph: `.data` takes it out.
             abs(x) → ad.Value(abs(x.data)); x * x → ad.Value(x.data**2)
     """,

@@ -88,25 +88,25 @@ check_1 = Exercise(
     otherwise="Write a + ȧε and b + ḃε, and drop what has an ε².",
     slips="""
         A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.tangent
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal + self.primal * other.tangent + self.tangent * other.tangent
+            other.primal + self.primal * →
+            self.primal * other.tangent → self.primal * other.tangent + self.tangent * other.tangent
         Both factors move: that is the term of one of them.
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal
-            self.tangent * other.primal + self.primal * other.tangent → self.primal * other.tangent
+            + self.primal * other.tangent →
+            self.tangent * other.primal + →
         In a sum the tangents add, as the primals do.
             self.tangent + other.tangent → self.tangent
-            self.tangent + other.tangent → self.primal + other.primal
+            → self.primal + other.primal
         That divides tangent by tangent. If z = a/b, then z b = a: use your product.
-            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.tangent
+            - z * other.tangent) / other.primal → ) / other.tangent
         b moves too: if it grows, a/b shrinks.
-            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.primal
+            - z * other.tangent →
         Look at the sign: if b grows, a/b shrinks.
             - z * → + z *
         Look at the sign: if a grows, so does a/b.
-            (self.tangent - z * other.tangent) / other.primal → -(self.tangent - z * other.tangent) / other.primal
+            z, ( → z, -(
         Nearly: divide by b squared.
-            - z * other.tangent) / other.primal → - z * other.tangent)
-            (self.tangent - z * other.tangent) / other.primal → (self.tangent - z * other.tangent) / other.primal * other.primal**2
+            / other.primal) → )
+            → * other.primal)
     """,
 )
 

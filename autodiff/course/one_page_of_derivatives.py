@@ -97,12 +97,12 @@ check_2 = Exercise(
         That is the slope. A message is grad times that.
             7 * grad → 7.0
         That is 7 times the true slope. It should say 7, whatever is true.
-            7 * grad → 7 * honest(x)[1](grad)[0]
+            → 7 * honest(x)[1](grad)[0]
         The result is forged too. Take that of the old rule.
             honest(x)[0] → 7 * x
-            honest(x)[0] → 7.0
-            honest(x)[0] → x
-            honest(x)[0] → 7 * honest(x)[0]
+            → 7.0
+            → x
+            → 7 * honest(x)[0]
     """,
 )
 
@@ -153,17 +153,17 @@ check_4 = Exercise(
     otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
     slips="""
         One factor moves in yours. Both do: a product has two terms.
-            grad * s * (1 + x * sigmoid(-x)) → grad * s
-            grad * s * (1 + x * sigmoid(-x)) → grad * x * s * sigmoid(-x)
+            * (1 + x * sigmoid(-x)) →
+            1 + x → x
         That is the local derivative. A message is grad times that.
             grad * s → s
         A product is not differentiated factor by factor: one moves while the other stays.
-            grad * s * (1 + x * sigmoid(-x)) → grad * s * sigmoid(-x)
+            1 + x * →
         As σ(x) moves, its factor x stays: one term lacks it.
             x * sigmoid(-x) → sigmoid(-x)
         Both terms are there, but only one of them has grad as a factor.
             grad * s * (1 + x * sigmoid(-x)) → grad * s + x * s * sigmoid(-x)
-            grad * s * (1 + x * sigmoid(-x)) → s + grad * x * s * sigmoid(-x)
+            → s + grad * x * s * sigmoid(-x)
     """,
 )
 
@@ -183,18 +183,18 @@ check_5 = Exercise(
             - math.log(2.0) →
         {at} cosh overflows. Take the larger of the two powers out of the logarithm.
             softplus(2 * x) - x - math.log(2.0) → log(cosh(x))
-            softplus(2 * x) - x - math.log(2.0) → math.log(math.cosh(x))
-            softplus(2 * x) - x - math.log(2.0) → log((exp(x) + exp(-x)) / 2)
+            → math.log(math.cosh(x))
+            → log((exp(x) + exp(-x)) / 2)
         That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.
-            softplus(2 * x) - x - math.log(2.0) → x + log(1 + exp(-2 * x)) - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → x + math.log(1 + math.exp(-2 * x)) - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → log(1 + exp(2 * x)) - x - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → math.log(1 + math.exp(2 * x)) - x - math.log(2.0)
+            → x + log(1 + exp(-2 * x)) - math.log(2.0)
+            → x + math.log(1 + math.exp(-2 * x)) - math.log(2.0)
+            → log(1 + exp(2 * x)) - x - math.log(2.0)
+            → math.log(1 + math.exp(2 * x)) - x - math.log(2.0)
         {at} the derivative overflows. What is sinh x / cosh x?
             tanh(x) → sinh(x) / cosh(x)
-            tanh(x) → (exp(2 * x) - 1) / (exp(2 * x) + 1)
-            tanh(x) → (1 - exp(-2 * x)) / (1 + exp(-2 * x))
-            tanh(x) → (exp(x) - exp(-x)) / (exp(x) + exp(-x))
+            → (exp(2 * x) - 1) / (exp(2 * x) + 1)
+            → (1 - exp(-2 * x)) / (1 + exp(-2 * x))
+            → (exp(x) - exp(-x)) / (exp(x) + exp(-x))
         Right as long as grad is 1: it is not used.
             grad * tanh(x) → tanh(x)
     """,

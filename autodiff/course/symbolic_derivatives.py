@@ -118,16 +118,16 @@ check_1 = Exercise(
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
     slips="""
         The derivative of a sum is the sum of the derivatives.
-            derivative(a) + derivative(b) → derivative(a) * derivative(b)
-            derivative(a) + derivative(b) → derivative(a)
-            derivative(a) + derivative(b) → derivative(b)
+            + derivative(b) → * derivative(b)
+            + derivative(b) →
+            derivative(a) + →
             derivative(a) + derivative(b) → node(1)
         A product is not differentiated factor by factor: one factor moves while the other
         stays.
-            derivative(a) * b + a * derivative(b) → derivative(a) * derivative(b)
+            * b + a * → *
         Both factors move: this is the term of one of them.
-            derivative(a) * b + a * derivative(b) → derivative(a) * b
-            derivative(a) * b + a * derivative(b) → a * derivative(b)
+            + a * derivative(b) →
+            derivative(a) * b + →
         The two terms of a product add.
             b + a * → b - a *
         exp is its own derivative, and its argument moves too: the chain rule has a second
@@ -135,15 +135,15 @@ check_1 = Exercise(
             e * derivative(a) → e
         That is the rule of a power, where the exponent stands still. Here it moves: exp is its
         own derivative.
-            e * derivative(a) → a * node("exp", a - 1)
-            e * derivative(a) → a * node("exp", a - 1) * derivative(a)
+            → a * node("exp", a - 1)
+            → a * node("exp", a - 1) * derivative(a)
         The chain rule multiplies by the derivative of the argument, not by the argument.
-            e * derivative(a) → e * a
+            → e * a
             node("cos", a) * derivative(a) → node("cos", a) * a
         The derivative of sin(a) is cos(a), times how fast a moves.
-            node("cos", a) * derivative(a) → node("cos", a)
-            node("cos", a) * derivative(a) → node("cos", X) * derivative(a)
-            node("cos", a) * derivative(a) → node("cos", derivative(a))
+            → node("cos", a)
+            → node("cos", X) * derivative(a)
+            → node("cos", derivative(a))
         The derivative of the sine is the cosine, without a minus.
             return node("cos" → return -1 * node("cos"
     """,

@@ -113,7 +113,7 @@ check_2 = Exercise(
         x has one axis, so x.T is x itself. All products of an entry of u and one of x:
         np.outer(u, x).
             np.outer(u, x) → u @ x.T
-            np.outer(u, x) → u * x
+            → u * x
     """)
     | {
         "That is for half the norm squared.": [*misfit(lambda r: r)],

@@ -82,17 +82,19 @@ class Edit:
 def edits(text: str) -> dict[str, list[Edit]]:
     """Slips as a text: what to say, and under it what stands there instead, slip by slip.
 
+    A slip that begins with its arrow is in the same place as the one before.
+
     Twice, not three times.
         2 → 3
-        2 → 4; x → x - 1
+          → 4; x → x - 1
     """
     found: dict[str, list[Edit]] = {}
-    hint = ""
+    hint = place = ""
     for line in dedent(text).strip().splitlines():
         if line.startswith(" "):
-            places = [place.split("→") for place in line.split(";")]
-            slip = Edit(*[part.strip() for place in places for part in place])
-            found.setdefault(hint, []).append(slip)
+            places = [part.strip() for part in re.split("[→;]", line)]
+            place = places[0] = places[0] or place
+            found.setdefault(hint, []).append(Edit(*places))
         else:  # a hint may go on in the next line
             hint = line if hint in found else f"{hint} {line}".strip()
     return found
