@@ -9,11 +9,10 @@ import numpy as np
 import autodiff as ad
 from autodiff import Value, nn, topological_order
 from autodiff.compiler.batch.normal import NormalForm
-from autodiff.engine.errors import kind_of
 from autodiff.engine.graph import depths
 from autodiff.engine.number import Number
 
-from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, several, solutions
 
 
 def tidied(output):
@@ -96,8 +95,7 @@ def adjoints_of(answer, graph):
     samples = {x: np.array([0.5, 1.0, -1.5, 2.0]), z: np.array([1.0, -0.5, 0.3, 0.9])}
     values, done = run_forward(graph(x, z, w, b), samples)
     found = answer({node: array.view(Bare) for node, array in values.items()}, done)
-    if not isinstance(found, dict):
-        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(found)}.")
+    expect(isinstance(found, dict), "the adjoints of the nodes, a dict", found)
     if {*leaves}.isdisjoint(found):
         raise Hint("Nothing here yet: no message has reached a parent. Each gets a row.")
     for name, leaf in zip("xzwb", leaves):
@@ -191,14 +189,13 @@ check_2 = Exercise(
 def messages_of(answer, W, X, G):
     try:
         made = answer(W.view(Bare), X.view(Bare))
-        if not (isinstance(made, tuple) and len(made) == 2 and callable(made[1])):
-            raise Hint("Return two things, as a rule does: the result, and the closure.")
+        fits = several(made, 2) and callable(made[1])
+        expect(fits, "two things, as from a rule: the result, and the closure", made)
         yield "W @ X", made[0]
         messages = made[1](G.view(Bare))
     except ValueError:
         raise Hint("The shapes do not fit. Which factor has to be transposed?") from None
-    if not isinstance(messages, (tuple, list)) or len(messages) != 2:
-        raise Hint("The closure returns two messages, for W and for X.")
+    expect(several(messages, 2), "two messages, for W and for X", messages)
     yield from zip(["the message for W", "the message for X"], messages)
 
 

@@ -2,9 +2,8 @@
 """Notebook 9: symbols that write a program; its guesses and exercises."""
 
 import autodiff as ad
-from autodiff.engine.errors import kind_of
 
-from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, guesses, solutions
+from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, expect, guesses, solutions
 
 
 class Symbol:
@@ -37,8 +36,8 @@ def lines_of(Kind, f):
     lines = []
     kind = type("Kind", (Kind,), {})
     result = f(kind("x", lines), kind("x2", lines))
-    if not (empty(result) or type(result) is kind):
-        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {kind_of(result)}.")
+    fits = empty(result) or type(result) is kind
+    expect(fits, "a symbol of the same kind, type(self)(…)", result)
     yield "what is written", "; ".join(lines) or (... if empty(result) else "nothing")
     yield "the name that comes back", ... if empty(result) else str(result)
 
@@ -95,8 +94,7 @@ def adjoints_of(answer, f):
         raise Hint(NO_MESSAGE) if "NoneType" in str(error) else error from None
     except KeyError:
         raise Hint(NOT_IN_BAR) from None
-    if not isinstance(bar, dict):
-        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(bar)}.")
+    expect(isinstance(bar, dict), "the adjoints of the nodes, a dict", bar)
     if len(bar) == 1:
         raise Hint(NOTHING)
     for name, leaf in zip("xw", leaves):
@@ -190,9 +188,8 @@ POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 def recorded(answer, x):
     x = ad.Value(x)
     y = answer(x)
-    if not isinstance(y, ad.Value):
-        remedy = " `where` of autodiff makes a node of a choice." * hasattr(y, "dtype")
-        raise Hint(f"Expected a Value, found {kind_of(y)}.{remedy}")
+    remedy = " (`where` of autodiff makes a node of a choice)" * hasattr(y, "dtype")
+    expect(isinstance(y, ad.Value), f"a Value{remedy}", y)
     yield "before any compiling the value", y.data
     yield "x", "in the graph" if x in {*ad.topological_order(y)} else "out of the graph"
     program = ad.Expression(y).compile([x], wrt=[x])

@@ -5,10 +5,9 @@ import math
 from types import SimpleNamespace
 
 from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
-from autodiff.engine.errors import kind_of
 
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, several, solutions
 
 predict = guesses("""
     1. 8: Right: both read the same wrong line.
@@ -27,10 +26,7 @@ predict = guesses("""
 
 def moved(forward, rule, primals, tangents):
     found = forward(rule, primals, tangents)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise Hint(
-            f"Return two things, the result and its tangent. Yours returns {kind_of(found)}."
-        )
+    expect(several(found, 2), "two things, the result and its tangent", found)
     for name, x in zip(("the result", "the tangent"), found):
         yield name, f"{x.primal:.6g} + {x.tangent:.6g}ε" if isinstance(x, Dual) else x
 

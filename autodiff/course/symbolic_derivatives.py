@@ -6,9 +6,7 @@ import math
 import operator
 from functools import cache
 
-from autodiff.engine.errors import kind_of
-
-from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, expect, guesses, number, solutions
 
 predict = guesses("""
     1. 7: Right: the square and its derivative stand there twice. Watch them meet.
@@ -61,8 +59,7 @@ X = node("x")
 
 def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
-    if not hasattr(e, "op"):
-        raise Hint(f"Return a formula, made by node: found {kind_of(e)}.")
+    expect(hasattr(e, "op"), "a formula, made by node", e)
     inputs = [value(each, x) for each in e.args]
     if not inputs:
         return x if e.op == "x" else float(e.op)

@@ -10,7 +10,7 @@ from numpy.linalg import inv, norm
 from autodiff import Matrix, Vector
 
 from .reverse_mode import SUNFLOWER, result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, several, solutions
 
 
 def drawn(*points):
@@ -72,7 +72,7 @@ def of_misfit(answer, a, x, b):
     if engine or "backward" in inspect.unwrap(answer).__code__.co_names:
         raise Hint("That is the engine's answer. Write yours: a formula of a, x and b, in NumPy.")
     found = answer(a, x, b)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
+    if not several(found, 2):
         alone = {a.shape: "That is for A alone. ", x.shape: "That is for x alone. "}
         raise Hint(f"{alone.get(np.shape(found), '')}Return two gradients: for A, and for x.")
     to_a, to_x = [part.data if isinstance(part, (Vector, Matrix)) else part for part in found]
@@ -173,7 +173,7 @@ matmul, add_bias = solution_1, solution_3  # the names that solution_5 uses
 
 def of_network(answer, *parameters):
     found = answer(*parameters)
-    if not isinstance(found, (tuple, list)) or len(found) != 4:
+    if not several(found, 4):
         raise Hint("Return four gradients: for W, b, V and d.")
     for name, gradient in zip("dVbW", found[::-1]):
         yield f"the gradient of {name}", gradient

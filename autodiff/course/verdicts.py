@@ -46,6 +46,7 @@ NO_RETURN = "Your function returns nothing: a `return` is missing."
 Parts = list[tuple[str, Any]]
 VERDICTS = "AUTODIFF_VERDICTS"  # where the name of a file stands into which verdicts are written
 HINT, ERROR = "<hint>", "<error>"  # parts that end an answer
+ANY = "-Infinity to Infinity"  # what `else` means in a table of guesses
 
 
 class Hint(Exception):
@@ -193,11 +194,11 @@ class Exercise:
             return Verdict(False, str(hint), str(hint))
 
     def _check_kind(self, answer: Any) -> None:
-        if inspect.isclass(self.solution) and not inspect.isclass(answer):
-            raise Hint(f"Expected the class itself, found {kind_of(answer)}.")
-        if callable(self.solution) and not callable(answer):
-            example = f"def answer{inspect.signature(self.solution)}:"
-            raise Hint(f"Expected a function, `{example}`, found {kind_of(answer)}.")
+        if inspect.isclass(self.solution):
+            expect(inspect.isclass(answer), "the class itself", answer)
+        elif callable(self.solution):
+            example = f"a function, `def answer{inspect.signature(self.solution)}:`"
+            expect(callable(answer), example, answer)
 
     def _check_earlier(self, answer: Any) -> None:
         for name, check in self.rests_on.items():
@@ -389,12 +390,22 @@ def wrapped(text: str) -> str:
     return "\n".join(fill(line, 90, **whole_words) for line in text.split("\n"))  # type: ignore[arg-type]
 
 
+def expect(fits: bool, expected: str, found: Any) -> None:
+    """Unless what is found fits, a Hint that says what was expected."""
+    if not fits:
+        raise Hint(f"Expected {expected}, found {kind_of(found)}.")
+
+
+def several(found: Any, count: int) -> bool:
+    """Whether it is a tuple or a list of so many."""
+    return isinstance(found, (tuple, list)) and len(found) == count
+
+
 def number(answer: Any) -> float:
     """The answer as a float; a Hint if it is not a number."""
     found = plain(answer)
-    if isinstance(found, float):
-        return found
-    raise Hint(f"Expected one number, found {kind_of(answer)}.")
+    expect(isinstance(found, float), "one number", answer)
+    return float(found)
 
 
 def known(answer: Any) -> Mapping[str, Any]:
@@ -449,7 +460,14 @@ def guesses(text: str) -> Callable[[int, Any], None]:
            4 to 9.5: Too many.
            else: Count them.
     """
-    tables = tables_of(text)
+    tables = list[dict[tuple[float, float], str]]()
+    for line in text.strip().splitlines():
+        place, said = line.strip().split(": ", 1)
+        first, _, place = place.rpartition(". ")
+        if first:
+            tables.append({})
+        ends = [json.loads(end) for end in place.replace("else", ANY).split(" to ")]
+        tables[-1][ends[0], ends[-1]] = said
 
     def predict(which: int, guess: Any) -> None:
         said = answered(tables[which - 1], guess)
@@ -458,31 +476,16 @@ def guesses(text: str) -> Callable[[int, Any], None]:
     return predict
 
 
-def tables_of(text: str) -> list[dict[Any, str]]:
-    """The tables of a text: by a number, the two ends of a range, or `...`."""
-    found = list[dict[Any, str]]()
-    for line in text.strip().splitlines():
-        place, said = line.strip().split(": ", 1)
-        first, _, place = place.rpartition(". ")
-        if first:
-            found.append({})
-        ends = [... if end == "else" else json.loads(end) for end in place.split(" to ")]
-        found[-1][tuple(ends) if ends[1:] else ends[0]] = said
-    return found
-
-
-def answered(table: Mapping[Any, str], guess: Any) -> str:
-    """What a table says to a guess."""
+def answered(table: Mapping[tuple[float, float], str], guess: Any) -> str:
+    """What a table, by the ends of its ranges, says to a guess."""
     if empty(guess):
         return "Your guess first: put a number where the dots are."
-    found = plain(guess)
-    if not isinstance(found, float):
-        return f"Expected one number, found {kind_of(guess)}."
-    for key, text in table.items():
-        low, high = key if isinstance(key, tuple) else (key, key)
-        if low is not ... and low <= found <= high:
-            return text
-    return table.get(..., "Open the box.")
+    try:
+        found = number(guess)
+    except Hint as hint:
+        return str(hint)
+    said = (text for (low, high), text in table.items() if low <= found <= high)
+    return next(said, "Open the box.")
 
 
 @contextmanager

@@ -69,7 +69,7 @@ RIGHT = {  # spellings of each exercise beside our own
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, into_the_members, "no message has reached a parent"),
     (1, lambda values, done: np.ones_like(values[done[-1][0][0]]), "no `np.ones_like`."),
-    (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
+    (1, lambda values, done: [*values.values()], "Expected the adjoints of the nodes, a dict, found a list."),
     (1, lambda values, done: {done[-1][0][0]: 1.0}, "Nothing here yet: no message has reached a parent."),
     (1, Edit("+= row", "-= row"), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
     (2, lambda rows: "stacked", "At u0 u1 u2 the result should be u[0:3], not stacked. Look at the names"),
@@ -77,7 +77,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda rows: solution_2([("u", k) for _, k in rows]), "At v0 u1 the result should be stacked, not u[0:2]."),
     (3, lambda w, x: (x @ w, lambda g: (g @ x.T, w.T @ g)), "Which factor has to be transposed?"),
     (3, by_einsum, "no `np.einsum`."),
-    (3, lambda w, x: w @ x, "Return two things"),
+    (3, lambda w, x: w @ x, "Expected two things"),
     (3, lambda w, x: (w @ x, lambda g: (g @ x, w @ g)), "Which factor has to be transposed?"),
     (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
     (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages, for W and for X"),

@@ -74,7 +74,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, Edit("message is not None", "True", SUM, "bar.get(parent, 0) + message"), "Some messages are None"),
     (2, Edit(" if node in bar else ()", ""), "A node is not in `bar` before its first message"),
     (2, Edit(SUM, "bar[parent] + message"), "A node is not in `bar` before its first message"),
-    (2, lambda output, closures: [1.0], "Return the adjoints of the nodes, a dict: found a list."),
+    (2, lambda output, closures: [1.0], "Expected the adjoints of the nodes, a dict, found a list."),
     (2, Edit(SUM, "bar.get(parent, 0.0) - message"), "who reads the node"),
     (3, Edit("for line in", 'text = text.replace("1.0 * ", "").replace(" * 1.0", "")\n        for line in', '"1.0" in (left, right)', "False"), "At 1.0 * x2 what is written should be nothing, not v1 = x2."),
     (3, Edit("super().write(text)", "self"), "should be v1 = math.sin(x); v2 = x + x2, not nothing"),

@@ -34,7 +34,7 @@ RIGHT = {  # spellings of each exercise beside our own
 }  # fmt: skip
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, lambda rule, xs, ts: solution_1(rule, xs, ts)[1], "Return two things"),
+    (1, lambda rule, xs, ts: solution_1(rule, xs, ts)[1], "Expected two things"),
     (1, lambda rule, xs, ts: (rule(*xs)[0], rule(*xs)[1](1.0)), "the tangent: The shape should be ()"),
     (1, lambda rule, xs, ts: (rule(*xs)[0], sum(rule(*xs)[1](*ts))), "the tangent should be 23, not 27"),
     (1, Edit("if m is not None", "if m"), "Only None is left out, not 0."),
