@@ -115,7 +115,6 @@ check_1 = Exercise(
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
     slips="""
         The derivative of a sum is the sum of the derivatives.
-            + derivative(b) → * derivative(b)
             + derivative(b) →
             derivative(a) + →
             derivative(a) + derivative(b) → node(1)
