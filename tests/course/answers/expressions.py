@@ -72,7 +72,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, Edit("message is not None", "message"), "whether a message `is None`"),
     (2, Edit("is not None", "!= None"), "whether a message `is None`"),
     (2, Edit("message is not None", "True", SUM, "bar.get(parent, 0) + message"), "Some messages are None"),
-    (2, Edit(" if node in bar else ()", ""), "A node is not in `bar` before its first message"),
     (2, Edit(SUM, "bar[parent] + message"), "A node is not in `bar` before its first message"),
     (2, lambda output, closures: [1.0], "Expected the adjoints of the nodes, a dict, found a list."),
     (2, Edit(SUM, "bar.get(parent, 0.0) - message"), "who reads the node"),

@@ -43,9 +43,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, lambda rule, x: rule(x), "found"),
     (4, lambda x: by_exp(x, math.exp), "Right for floats."),
     (4, lambda x: (x * sigmoid(x), lambda g: list(by_exp(x)[1](g))), "return a tuple"),
-    (4, lambda x: (x * sigmoid(x), lambda g: g), "Mind the comma"),
-    (4, lambda x: x * sigmoid(x), "Return a pair"),
     (5, Edit("softplus(2 * x) - x - math.log(2.0)", "abs(x) - math.log(2.0)"), "the result should be 0.120115"),
-    (5, Edit("tanh(x)", "math.tanh(x)"), "Right for floats."),
     (5, Edit("* tanh(x)", "/ tanh(x)"), "not 2.16395"),
 ]  # fmt: skip

@@ -62,6 +62,5 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda a, x, b: (solution_2(a, x, b)[0].T, solution_2(a, x, b)[1]), "Yours is transposed."),
     (2, lambda a, x, b: np.linalg.norm(a @ x - b), "Return two gradients"),
     (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum(axis=0, keepdims=True))), "should be (3,), not (1, 3)"),
-    (4, lambda a: (np.linalg.inv(a), lambda grad: -grad), "Mind the comma"),
     (4, lambda a: (np.linalg.inv(a), lambda grad: (-grad,)), "What stands left and right"),
 ]  # fmt: skip
