@@ -12,7 +12,9 @@ from autodiff.compiler.batch.normal import NormalForm
 from autodiff.engine.graph import depths
 from autodiff.engine.number import Number
 
-from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, several, solutions
+from .reverse_mode import result_and_messages
+from .vectors_and_matrices import drawn
+from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, solutions
 
 
 def tidied(output):
@@ -188,32 +190,19 @@ check_2 = Exercise(
 
 def messages_of(answer, W, X, G):
     try:
-        made = answer(W.view(Bare), X.view(Bare))
-        fits = several(made, 2) and callable(made[1])
-        expect(fits, "two things, as from a rule: the result, and the closure", made)
-        yield "W @ X", made[0]
-        messages = made[1](G.view(Bare))
+        yield from result_and_messages(answer, (W.view(Bare), X.view(Bare)), G.view(Bare), "WX")
     except ValueError:
         raise Hint("The shapes do not fit. Which factor has to be transposed?") from None
-    expect(several(messages, 2), "two messages, for W and for X", messages)
-    yield from zip(["the message for W", "the message for X"], messages)
 
 
 def solution_3(W, X):
     return W @ X, lambda G: (G @ X.T, W.T @ G)
 
 
-def arrays(*shapes):
-    return tuple(map(np.random.default_rng(0).standard_normal, shapes))
-
-
 check_3 = Exercise(
     solution_3,
     ask=messages_of,
-    at={
-        "W (3, 2), X (2, 5):": arrays((3, 2), (2, 5), (3, 5)),
-        "W (2, 4), X (4, 1):": arrays((2, 4), (4, 1), (2, 1)),
-    },
+    at=drawn(((3, 2), (2, 5), (3, 5)), ((2, 4), (4, 1), (2, 1))),
     praise="Right: two products of matrices, and nobody wrote a sum.",
     otherwise="W[i, j] met X[j, s] on the way to result[i, s], for each sample s.",
     slips="""

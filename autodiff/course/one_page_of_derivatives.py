@@ -4,7 +4,8 @@
 import math
 from types import SimpleNamespace
 
-from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
+import autodiff as ad
+from autodiff import Dual, cosh, exp, log, operation, ops, sigmoid, sinh, softplus, tanh
 
 from .reverse_mode import result_and_messages
 from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, several, solutions
@@ -123,17 +124,13 @@ check_3 = Exercise(
 )
 
 
-def of_rule(rule, x, upstream):
-    yield from result_and_messages(rule, (x,), upstream)
-    if upstream == 2.0:  # right once: and its derivative?
+def of_rule(rule, x, grad):
+    yield from result_and_messages(rule, (x,), grad)
+    if grad == 2.0:  # right once: and its derivative?
         try:
-            yield "the second derivative", grad(grad(operation(rule)))(x)
+            yield "the second derivative", ad.grad(ad.grad(operation(rule)))(x)
         except TypeError:
             raise Hint("Right for floats. Use autodiff's functions; return a tuple.") from None
-
-
-def points(*pairs):
-    return {f"x = {x:g}, grad = {upstream:g},": (x, upstream) for x, upstream in pairs}
 
 
 def solution_4(x):
@@ -144,7 +141,7 @@ def solution_4(x):
 check_4 = Exercise(
     solution_4,
     ask=of_rule,
-    at=points((0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)),
+    at=[(0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)],
     praise="Right: an operation like those of the page.",
     otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
     slips="""
@@ -171,7 +168,7 @@ def solution_5(x):
 check_5 = Exercise(
     solution_5,
     ask=of_rule,
-    at=points(*[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)], (0.5, 2.0)),
+    at=[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)] + [(0.5, 2.0)],
     praise="Right: it holds at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips="""

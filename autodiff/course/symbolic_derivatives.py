@@ -110,7 +110,7 @@ def slopes(answer, x):
 check_1 = Exercise(
     solution_1,
     ask=slopes,
-    at={"x = 0.75,": (0.75,), "x = -1.25,": (-1.25,)},
+    at=[(0.75,), (-1.25,)],
     praise="Right: every rule, and the chain through exp and sin.",
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
     slips="""

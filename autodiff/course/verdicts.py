@@ -16,7 +16,7 @@ answer with something else in one place, an Edit.
     >>> check(lambda x: x + 2 * x)
     ✗ Twice, not three times.
     >>> check(lambda x: x - 1)
-    ✗ At x = 3 the result should be 6, not 2.
+    ✗ At x = 3, the result should be 6, not 2.
 """
 
 import copy
@@ -147,17 +147,16 @@ class Exercise:
         if not isinstance(at, Mapping):
             names = [*inspect.signature(ask or solution).parameters] if any(at) else []
             pairs = [(zip(names[ask is not None :], point), point) for point in at]
-            at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
+            at = {"".join(f"{n} = {x}, " for n, x in pair).strip(): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     @cached_property
     def slips(self) -> dict[str, list[Any]]:
         """The wrong answers by their hints, as programs: made when the first one is asked for."""
-
-        def program(slip: Any) -> Any:
-            return slip.program(self.solution) if isinstance(slip, Edit) else slip
-
-        return {hint: list(map(program, slips)) for hint, slips in self.wrong.items()}
+        return {
+            hint: [x.program(self.solution) if isinstance(x, Edit) else x for x in slips]
+            for hint, slips in self.wrong.items()
+        }
 
     def __call__(self, answer: Any) -> None:
         self.said(answer)

@@ -65,8 +65,8 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda rows: solution_2([("u", k) for _, k in rows]), "At v0 u1 the result should be stacked, not u[0:2]."),
     (3, lambda w, x: (x @ w, lambda g: (g @ x.T, w.T @ g)), "Which factor has to be transposed?"),
     (3, by_einsum, "no `np.einsum`."),
-    (3, lambda w, x: w @ x, "Expected two things"),
+    (3, lambda w, x: w @ x, "Return a pair"),
     (3, lambda w, x: (w @ x, lambda g: (g @ x, w @ g)), "Which factor has to be transposed?"),
     (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
-    (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages, for W and for X"),
+    (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages"),
 ]  # fmt: skip
