@@ -33,7 +33,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, Edit('node("cos", a) *', 'node("cosine", a) *'), "no operation 'cosine'"),
     (1, Edit("e * derivative(a)", 'node("exp", derivative(a))'), "At x = 0.75, d/dx exp(x) should be 2.117"),
     (2, lambda a, b: (derivative(a) * b - a * derivative(b)) / (a * a), "If y = a/b, then a = y b"),
-    (2, lambda a, b: endless(a, b), "the very rule that is missing"),
+    (2, endless, "the very rule that is missing"),
     (3, 44, "if you square once more"),
     (4, "none", "letters out of a, b, c and d"),
 ]  # fmt: skip
