@@ -23,12 +23,8 @@ from .verdicts import VERDICTS
 
 COLUMNS = "notebook", "exercise", "right", "said"
 OURS = {"__main__", "figures", "gallery", "our_engine", "verdicts", "your_engine"}
-LESSONS = [
-    each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name not in OURS
-]
-Noted = list[
-    tuple[str, str, bool, str]
-]  # lesson, exercise, whether the answer is right, what is said
+LESSONS = sorted({x.name for x in iter_modules([str(Path(__file__).parent)])} - OURS)
+Noted = list[tuple[str, str, bool, str]]  # lesson, exercise, whether it is right, what is said
 
 
 def executed(notebook: Any, folder: Path, seconds: int) -> Noted:

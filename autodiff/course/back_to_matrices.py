@@ -9,11 +9,12 @@ import numpy as np
 import autodiff as ad
 from autodiff import Value, nn, topological_order
 from autodiff.compiler.batch.normal import NormalForm
-from autodiff.engine.errors import kind_of
 from autodiff.engine.graph import depths
 from autodiff.engine.number import Number
 
-from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
+from .reverse_mode import result_and_messages
+from .vectors_and_matrices import drawn
+from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, solutions
 
 
 def tidied(output):
@@ -96,8 +97,7 @@ def adjoints_of(answer, graph):
     samples = {x: np.array([0.5, 1.0, -1.5, 2.0]), z: np.array([1.0, -0.5, 0.3, 0.9])}
     values, done = run_forward(graph(x, z, w, b), samples)
     found = answer({node: array.view(Bare) for node, array in values.items()}, done)
-    if not isinstance(found, dict):
-        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(found)}.")
+    expect(isinstance(found, dict), "the adjoints of the nodes, a dict", found)
     if {*leaves}.isdisjoint(found):
         raise Hint("Nothing here yet: no message has reached a parent. Each gets a row.")
     for name, leaf in zip("xzwb", leaves):
@@ -181,7 +181,7 @@ check_2 = Exercise(
             rows == [(name, first)] * count → False
         Right for the same row, again and again. And rows that follow each other?
             [(name, first + k) for k in range(count)] → 0
-            [(name, first + k) for k in range(count)] → 0; == [(name, first)] → == (count > 1) * [(name, first)]
+            → 0; == [(name, first)] → == (count > 1) * [(name, first)]
         A part ends *before* its second number: write {expected}.
             first + count → first + count - 1
     """,
@@ -190,40 +190,26 @@ check_2 = Exercise(
 
 def messages_of(answer, W, X, G):
     try:
-        made = answer(W.view(Bare), X.view(Bare))
-        if not (isinstance(made, tuple) and len(made) == 2 and callable(made[1])):
-            raise Hint("Return two things, as a rule does: the result, and the closure.")
-        yield "W @ X", made[0]
-        messages = made[1](G.view(Bare))
+        yield from result_and_messages(answer, (W.view(Bare), X.view(Bare)), G.view(Bare), "WX")
     except ValueError:
         raise Hint("The shapes do not fit. Which factor has to be transposed?") from None
-    if not isinstance(messages, (tuple, list)) or len(messages) != 2:
-        raise Hint("The closure returns two messages, for W and for X.")
-    yield from zip(["the message for W", "the message for X"], messages)
 
 
 def solution_3(W, X):
     return W @ X, lambda G: (G @ X.T, W.T @ G)
 
 
-def arrays(*shapes):
-    return tuple(map(np.random.default_rng(0).standard_normal, shapes))
-
-
 check_3 = Exercise(
     solution_3,
     ask=messages_of,
-    at={
-        "W (3, 2), X (2, 5):": arrays((3, 2), (2, 5), (3, 5)),
-        "W (2, 4), X (4, 1):": arrays((2, 4), (4, 1), (2, 1)),
-    },
+    at=drawn(((3, 2), (2, 5), (3, 5)), ((2, 4), (4, 1), (2, 1))),
     praise="Right: two products of matrices, and nobody wrote a sum.",
     otherwise="W[i, j] met X[j, s] on the way to result[i, s], for each sample s.",
     slips="""
         The first message is for W, and is made of X; the second for X, of W.
             G @ X.T, W.T @ G → W.T @ G, G @ X.T
-            G @ X.T, W.T @ G → X, W
-            G @ X.T, W.T @ G → X.T, W.T
+            → X, W
+            → X.T, W.T
         The closure forgets G, the gradient of the result.
             G @ → G**0 @; @ G → @ G**0
         The messages add up over the samples; their mean is too small.

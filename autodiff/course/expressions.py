@@ -2,9 +2,8 @@
 """Notebook 9: symbols that write a program; its guesses and exercises."""
 
 import autodiff as ad
-from autodiff.engine.errors import kind_of
 
-from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, guesses, solutions
+from .verdicts import NOTHING, Exercise, Hint, after_your_guess, empty, expect, guesses, solutions
 
 
 class Symbol:
@@ -37,8 +36,8 @@ def lines_of(Kind, f):
     lines = []
     kind = type("Kind", (Kind,), {})
     result = f(kind("x", lines), kind("x2", lines))
-    if not (empty(result) or type(result) is kind):
-        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {kind_of(result)}.")
+    fits = empty(result) or type(result) is kind
+    expect(fits, "a symbol of the same kind, type(self)(…)", result)
     yield "what is written", "; ".join(lines) or (... if empty(result) else "nothing")
     yield "the name that comes back", ... if empty(result) else str(result)
 
@@ -95,8 +94,7 @@ def adjoints_of(answer, f):
         raise Hint(NO_MESSAGE) if "NoneType" in str(error) else error from None
     except KeyError:
         raise Hint(NOT_IN_BAR) from None
-    if not isinstance(bar, dict):
-        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(bar)}.")
+    expect(isinstance(bar, dict), "the adjoints of the nodes, a dict", bar)
     if len(bar) == 1:
         raise Hint(NOTHING)
     for name, leaf in zip("xw", leaves):
@@ -129,7 +127,7 @@ check_2 = Exercise(
     slips="""
         A node that is read twice gets two messages. Yours keeps one of them.
             bar[parent] + message if parent in bar else message → message
-            bar[parent] + message if parent in bar else message → message; message is not None → True
+            → message; message is not None → True
         The closure takes the adjoint of its own node, `bar[node]`.
             closure(bar[node]) → closure(1.0)
         Last to first: a node sends only when all its messages have arrived.
@@ -172,12 +170,12 @@ check_3 = Exercise(
     slips="""
         This text has a line already: look for it in self.lines, behind the name, and return that.
             written == text → False
-            written == text → False; "1.0" in (left, right) → False
+            → False; "1.0" in (left, right) → False
         You find {expected} where it is only a part of a line: compare whole texts.
-            written == text → text in written
-            written == text → text in written; "1.0" in (left, right) → False
-            written == text → written.endswith(text)
-            written == text → written.endswith(text); "1.0" in (left, right) → False
+            → text in written
+            → text in written; "1.0" in (left, right) → False
+            → written.endswith(text)
+            → written.endswith(text); "1.0" in (left, right) → False
         Sharing is right. Now the factors of 1.0.
             "1.0" in (left, right) → False
     """,
@@ -190,9 +188,8 @@ POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 def recorded(answer, x):
     x = ad.Value(x)
     y = answer(x)
-    if not isinstance(y, ad.Value):
-        remedy = " `where` of autodiff makes a node of a choice." * hasattr(y, "dtype")
-        raise Hint(f"Expected a Value, found {kind_of(y)}.{remedy}")
+    remedy = " (`where` of autodiff makes a node of a choice)" * hasattr(y, "dtype")
+    expect(isinstance(y, ad.Value), f"a Value{remedy}", y)
     yield "before any compiling the value", y.data
     yield "x", "in the graph" if x in {*ad.topological_order(y)} else "out of the graph"
     program = ad.Expression(y).compile([x], wrt=[x])
@@ -216,9 +213,9 @@ check_4 = Exercise(
         What does it ask, a bool or a node?
             ad.less(1, abs(x)) → abs(x) > 1
         That is the wrong branch. Are the two swapped?
-            ad.less(1, abs(x)) → ad.less(abs(x), 1)
+            → ad.less(abs(x), 1)
         {at} the condition should ask about abs(x), not x.
-            ad.less(1, abs(x)) → ad.less(1, x)
+            → ad.less(1, x)
         Left of −1 x is negative: the loss there is |x| − 1/2, too.
             abs(x) - 0.5 → x - 0.5
         A half is missing: the loss is x²/2 inside, and |x| − 1/2 outside.
@@ -226,7 +223,7 @@ check_4 = Exercise(
             abs(x) - 0.5 → abs(x)
         The parabola is never below the line, so min or max always takes the same one of them.
             where(ad.less(1, abs(x)), → minimum(
-            where(ad.less(1, abs(x)), → maximum(
+            → maximum(
         The number is right, but x is not in its graph: `.data` takes it out.
             abs(x) → ad.Value(abs(x.data)); x * x → ad.Value(x.data**2)
     """,

@@ -1,9 +1,9 @@
-"""What the figures share: colours, how they are shown, and curves."""
+"""What the figures share: a colour, how they are shown, and curves."""
 
 from collections.abc import Mapping
 from typing import Any
 
-GREY, ORANGE, BLUE = "#A6A6A6", "#D55E00", "#0072B2"
+BLUE = "#0072B2"
 
 
 def show(figure: Any, alt: str) -> None:

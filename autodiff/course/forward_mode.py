@@ -2,20 +2,10 @@
 """Notebook 3: a dial for the direction, passes counted; its guesses and exercises."""
 
 import math
-from collections.abc import Mapping
 
 from autodiff import operation
-from autodiff.engine.errors import kind_of
 
-from .verdicts import (
-    Exercise,
-    Hint,
-    after_your_guess,
-    empty,
-    guesses,
-    number,
-    solutions,
-)
+from .verdicts import Exercise, Hint, after_your_guess, empty, expect, guesses, number, solutions
 
 predict = guesses("""
     1. 32: Right: the derivative of x⁴ is 4x³, and at 2 that is 32.
@@ -59,11 +49,11 @@ class Pair:
 solution_1 = Pair
 
 
-def parts_of(found, case, names, kind):
+def parts_of(found, case, names=("primal", "tangent"), kind="Pair"):
     """The parts of a result by their names: each of them dots as long as there is no result."""
     blank = found is None or found is ...
-    if not blank and not all(hasattr(found, name) for name in names):
-        raise Hint(f"{case}: return a {kind}. Yours returns {kind_of(found)}.")
+    fits = blank or all(hasattr(found, name) for name in names)
+    expect(fits, f"a {kind} from {case}", found)
     for name in names:
         yield f"the {name} of {case}", ... if blank else getattr(found, name)
 
@@ -74,47 +64,47 @@ def operators(Pair, left, right):
         found = getattr(Pair, method)(a, b)
         if (a.primal, a.tangent, b.primal, b.tangent) != (*left, *right):
             raise Hint(f"a {sign} b has changed a or b: return a new Pair.")
-        yield from parts_of(found, f"a {sign} b", ("primal", "tangent"), "Pair")
+        yield from parts_of(found, f"a {sign} b")
+
+
+def pairs(*points):
+    return {f"a = {a[0]} + {a[1]}ε and b = {b[0]} + {b[1]}ε,": (a, b) for a, b in points}
 
 
 check_1 = Exercise(
     solution_1,
     ask=operators,
-    at={
-        f"a = {x[0]} + {x[1]}ε and b = {y[0]} + {y[1]}ε": (x, y)
-        for x, y in [((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))]
-    },
+    at=pairs(((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))),
     praise="Right: sums, products and quotients bring their tangents along.",
     otherwise="Write a + ȧε and b + ḃε, and drop what has an ε².",
     slips="""
         A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.tangent
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal + self.primal * other.tangent + self.tangent * other.tangent
+            other.primal + self.primal * →
+            self.primal * other.tangent → self.primal * other.tangent + self.tangent * other.tangent
         Both factors move: that is the term of one of them.
-            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal
-            self.tangent * other.primal + self.primal * other.tangent → self.primal * other.tangent
+            + self.primal * other.tangent →
+            self.tangent * other.primal + →
         In a sum the tangents add, as the primals do.
             self.tangent + other.tangent → self.tangent
-            self.tangent + other.tangent → self.primal + other.primal
+            → self.primal + other.primal
         That divides tangent by tangent. If z = a/b, then z b = a: use your product.
-            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.tangent
+            - z * other.tangent) / other.primal → ) / other.tangent
         b moves too: if it grows, a/b shrinks.
-            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.primal
+            - z * other.tangent →
         Look at the sign: if b grows, a/b shrinks.
             - z * → + z *
         Look at the sign: if a grows, so does a/b.
-            (self.tangent - z * other.tangent) / other.primal → -(self.tangent - z * other.tangent) / other.primal
+            z, ( → z, -(
         Nearly: divide by b squared.
-            - z * other.tangent) / other.primal → - z * other.tangent)
-            (self.tangent - z * other.tangent) / other.primal → (self.tangent - z * other.tangent) / other.primal * other.primal**2
+            / other.primal) → )
+            → * other.primal)
     """,
 )
 
 
 def of_pairs(answer, a, b):
     found = answer(Pair(*a), Pair(*b))
-    if not hasattr(found, "tangent"):
-        raise Hint(f"Return a Pair. Yours returns {kind_of(found)}.")
+    expect(hasattr(found, "tangent"), "a Pair", found)
     yield "the primal", found.primal
     yield "the tangent", found.tangent
 
@@ -127,10 +117,7 @@ def solution_2(a, b):
 check_2 = Exercise(
     solution_2,
     ask=of_pairs,
-    at={
-        f"a = {a[0]} + {a[1]}ε and b = {b[0]} + {b[1]}ε,": (a, b)
-        for a, b in [((2, 3), (5, 0)), ((2, 0), (3, 5)), ((2, 3), (3, 5)), ((0.5, 1), (-2, 4))]
-    },
+    at=pairs(((2, 3), (5, 0)), ((2, 0), (3, 5)), ((2, 3), (3, 5)), ((0.5, 1), (-2, 4))),
     praise="Right: the base moves, the exponent moves, and their effects add.",
     otherwise="The power is e to the b ln a. How fast does that exponent move? It is a product.",
     slips="""
@@ -236,8 +223,7 @@ check_3 = Exercise(
 
 
 def modes(answer):
-    if not isinstance(answer, Mapping):
-        raise Hint(f"Expected a dict with the keys 'a', 'b', 'c' and 'd', found {kind_of(answer)}.")
+    expect(isinstance(answer, dict), "a dict with the keys 'a', 'b', 'c' and 'd'", answer)
     for key in "abcd":
         task = answer.get(key, ...)
         if empty(task):

@@ -4,11 +4,11 @@
 import math
 from types import SimpleNamespace
 
-from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
-from autodiff.engine.errors import kind_of
+import autodiff as ad
+from autodiff import Dual, cosh, exp, log, operation, ops, sigmoid, sinh, softplus, tanh
 
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, expect, guesses, several, solutions
 
 predict = guesses("""
     1. 8: Right: both read the same wrong line.
@@ -27,10 +27,7 @@ predict = guesses("""
 
 def moved(forward, rule, primals, tangents):
     found = forward(rule, primals, tangents)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise Hint(
-            f"Return two things, the result and its tangent. Yours returns {kind_of(found)}."
-        )
+    expect(several(found, 2), "two things, the result and its tangent", found)
     for name, x in zip(("the result", "the tangent"), found):
         yield name, f"{x.primal:.6g} + {x.tangent:.6g}ε" if isinstance(x, Dual) else x
 
@@ -97,12 +94,12 @@ check_2 = Exercise(
         That is the slope. A message is grad times that.
             7 * grad → 7.0
         That is 7 times the true slope. It should say 7, whatever is true.
-            7 * grad → 7 * honest(x)[1](grad)[0]
+            → 7 * honest(x)[1](grad)[0]
         The result is forged too. Take that of the old rule.
             honest(x)[0] → 7 * x
-            honest(x)[0] → 7.0
-            honest(x)[0] → x
-            honest(x)[0] → 7 * honest(x)[0]
+            → 7.0
+            → x
+            → 7 * honest(x)[0]
     """,
 )
 
@@ -127,17 +124,13 @@ check_3 = Exercise(
 )
 
 
-def of_rule(rule, x, upstream):
-    yield from result_and_messages(rule, (x,), upstream)
-    if upstream == 2.0:  # right once: and its derivative?
+def of_rule(rule, x, grad):
+    yield from result_and_messages(rule, (x,), grad)
+    if grad == 2.0:  # right once: and its derivative?
         try:
-            yield "the second derivative", grad(grad(operation(rule)))(x)
+            yield "the second derivative", ad.grad(ad.grad(operation(rule)))(x)
         except TypeError:
             raise Hint("Right for floats. Use autodiff's functions; return a tuple.") from None
-
-
-def points(*pairs):
-    return {f"x = {x:g}, grad = {upstream:g},": (x, upstream) for x, upstream in pairs}
 
 
 def solution_4(x):
@@ -148,22 +141,22 @@ def solution_4(x):
 check_4 = Exercise(
     solution_4,
     ask=of_rule,
-    at=points((0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)),
+    at=[(0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)],
     praise="Right: an operation like those of the page.",
     otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
     slips="""
         One factor moves in yours. Both do: a product has two terms.
-            grad * s * (1 + x * sigmoid(-x)) → grad * s
-            grad * s * (1 + x * sigmoid(-x)) → grad * x * s * sigmoid(-x)
+            * (1 + x * sigmoid(-x)) →
+            1 + x → x
         That is the local derivative. A message is grad times that.
             grad * s → s
         A product is not differentiated factor by factor: one moves while the other stays.
-            grad * s * (1 + x * sigmoid(-x)) → grad * s * sigmoid(-x)
+            1 + x * →
         As σ(x) moves, its factor x stays: one term lacks it.
             x * sigmoid(-x) → sigmoid(-x)
         Both terms are there, but only one of them has grad as a factor.
             grad * s * (1 + x * sigmoid(-x)) → grad * s + x * s * sigmoid(-x)
-            grad * s * (1 + x * sigmoid(-x)) → s + grad * x * s * sigmoid(-x)
+            → s + grad * x * s * sigmoid(-x)
     """,
 )
 
@@ -175,7 +168,7 @@ def solution_5(x):
 check_5 = Exercise(
     solution_5,
     ask=of_rule,
-    at=points(*[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)], (0.5, 2.0)),
+    at=[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)] + [(0.5, 2.0)],
     praise="Right: it holds at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips="""
@@ -183,18 +176,16 @@ check_5 = Exercise(
             - math.log(2.0) →
         {at} cosh overflows. Take the larger of the two powers out of the logarithm.
             softplus(2 * x) - x - math.log(2.0) → log(cosh(x))
-            softplus(2 * x) - x - math.log(2.0) → math.log(math.cosh(x))
-            softplus(2 * x) - x - math.log(2.0) → log((exp(x) + exp(-x)) / 2)
+            → math.log(math.cosh(x))
         That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.
-            softplus(2 * x) - x - math.log(2.0) → x + log(1 + exp(-2 * x)) - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → x + math.log(1 + math.exp(-2 * x)) - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → log(1 + exp(2 * x)) - x - math.log(2.0)
-            softplus(2 * x) - x - math.log(2.0) → math.log(1 + math.exp(2 * x)) - x - math.log(2.0)
+            → x + log(1 + exp(-2 * x)) - math.log(2.0)
+            → x + math.log(1 + math.exp(-2 * x)) - math.log(2.0)
+            → log(1 + exp(2 * x)) - x - math.log(2.0)
+            → math.log(1 + math.exp(2 * x)) - x - math.log(2.0)
         {at} the derivative overflows. What is sinh x / cosh x?
             tanh(x) → sinh(x) / cosh(x)
-            tanh(x) → (exp(2 * x) - 1) / (exp(2 * x) + 1)
-            tanh(x) → (1 - exp(-2 * x)) / (1 + exp(-2 * x))
-            tanh(x) → (exp(x) - exp(-x)) / (exp(x) + exp(-x))
+            → (exp(2 * x) - 1) / (exp(2 * x) + 1)
+            → (1 - exp(-2 * x)) / (1 + exp(-2 * x))
         Right as long as grad is 1: it is not used.
             grad * tanh(x) → tanh(x)
     """,

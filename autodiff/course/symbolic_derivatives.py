@@ -6,9 +6,7 @@ import math
 import operator
 from functools import cache
 
-from autodiff.engine.errors import kind_of
-
-from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, expect, guesses, number, solutions
 
 predict = guesses("""
     1. 7: Right: the square and its derivative stand there twice. Watch them meet.
@@ -61,8 +59,7 @@ X = node("x")
 
 def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
-    if not hasattr(e, "op"):
-        raise Hint(f"Return a formula, made by node: found {kind_of(e)}.")
+    expect(hasattr(e, "op"), "a formula, made by node", e)
     inputs = [value(each, x) for each in e.args]
     if not inputs:
         return x if e.op == "x" else float(e.op)
@@ -113,21 +110,20 @@ def slopes(answer, x):
 check_1 = Exercise(
     solution_1,
     ask=slopes,
-    at={"x = 0.75,": (0.75,), "x = -1.25,": (-1.25,)},
+    at=[(0.75,), (-1.25,)],
     praise="Right: every rule, and the chain through exp and sin.",
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
     slips="""
         The derivative of a sum is the sum of the derivatives.
-            derivative(a) + derivative(b) → derivative(a) * derivative(b)
-            derivative(a) + derivative(b) → derivative(a)
-            derivative(a) + derivative(b) → derivative(b)
+            + derivative(b) →
+            derivative(a) + →
             derivative(a) + derivative(b) → node(1)
         A product is not differentiated factor by factor: one factor moves while the other
         stays.
-            derivative(a) * b + a * derivative(b) → derivative(a) * derivative(b)
+            * b + a * → *
         Both factors move: this is the term of one of them.
-            derivative(a) * b + a * derivative(b) → derivative(a) * b
-            derivative(a) * b + a * derivative(b) → a * derivative(b)
+            + a * derivative(b) →
+            derivative(a) * b + →
         The two terms of a product add.
             b + a * → b - a *
         exp is its own derivative, and its argument moves too: the chain rule has a second
@@ -135,15 +131,15 @@ check_1 = Exercise(
             e * derivative(a) → e
         That is the rule of a power, where the exponent stands still. Here it moves: exp is its
         own derivative.
-            e * derivative(a) → a * node("exp", a - 1)
-            e * derivative(a) → a * node("exp", a - 1) * derivative(a)
+            → a * node("exp", a - 1)
+            → a * node("exp", a - 1) * derivative(a)
         The chain rule multiplies by the derivative of the argument, not by the argument.
-            e * derivative(a) → e * a
+            → e * a
             node("cos", a) * derivative(a) → node("cos", a) * a
         The derivative of sin(a) is cos(a), times how fast a moves.
-            node("cos", a) * derivative(a) → node("cos", a)
-            node("cos", a) * derivative(a) → node("cos", X) * derivative(a)
-            node("cos", a) * derivative(a) → node("cos", derivative(a))
+            → node("cos", a)
+            → node("cos", X) * derivative(a)
+            → node("cos", derivative(a))
         The derivative of the sine is the cosine, without a minus.
             return node("cos" → return -1 * node("cos"
     """,

@@ -10,7 +10,7 @@ from numpy.linalg import inv, norm
 from autodiff import Matrix, Vector
 
 from .reverse_mode import SUNFLOWER, result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, several, solutions
 
 
 def drawn(*points):
@@ -72,7 +72,7 @@ def of_misfit(answer, a, x, b):
     if engine or "backward" in inspect.unwrap(answer).__code__.co_names:
         raise Hint("That is the engine's answer. Write yours: a formula of a, x and b, in NumPy.")
     found = answer(a, x, b)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
+    if not several(found, 2):
         alone = {a.shape: "That is for A alone. ", x.shape: "That is for x alone. "}
         raise Hint(f"{alone.get(np.shape(found), '')}Return two gradients: for A, and for x.")
     to_a, to_x = [part.data if isinstance(part, (Vector, Matrix)) else part for part in found]
@@ -82,14 +82,13 @@ def of_misfit(answer, a, x, b):
 
 def misfit(message, times=1):
     """The gradients, if this function of r = A x - b (b so many times) were the message to it: both
-    of them, or one beside the right other one."""
+    of them, or that of x alone."""
 
     def wrong(a, x, b):
         u = message(a @ x - times * b)
         return np.outer(u, x), a.T @ u
 
     yield wrong
-    yield lambda *given: (wrong(*given)[0], solution_2(*given)[1])
     yield lambda *given: (solution_2(*given)[0], wrong(*given)[1])
 
 
@@ -113,7 +112,7 @@ check_2 = Exercise(
         x has one axis, so x.T is x itself. All products of an entry of u and one of x:
         np.outer(u, x).
             np.outer(u, x) → u @ x.T
-            np.outer(u, x) → u * x
+            → u * x
     """)
     | {
         "That is for half the norm squared.": [*misfit(lambda r: r)],
@@ -173,7 +172,7 @@ matmul, add_bias = solution_1, solution_3  # the names that solution_5 uses
 
 def of_network(answer, *parameters):
     found = answer(*parameters)
-    if not isinstance(found, (tuple, list)) or len(found) != 4:
+    if not several(found, 4):
         raise Hint("Return four gradients: for W, b, V and d.")
     for name, gradient in zip("dVbW", found[::-1]):
         yield f"the gradient of {name}", gradient
@@ -210,7 +209,6 @@ check_5 = Exercise(
             h_bar, V_bar = → V_bar, h_bar =
             r_bar, d_bar = → d_bar, r_bar =
             _, W_bar = → W_bar, _ =
-            p_bar, b_bar = → b_bar, p_bar =
     """,
     rests_on={"matmul": check_1, "add_bias": check_3},
 )

@@ -16,7 +16,7 @@ answer with something else in one place, an Edit.
     >>> check(lambda x: x + 2 * x)
     ✗ Twice, not three times.
     >>> check(lambda x: x - 1)
-    ✗ At x = 3 the result should be 6, not 2.
+    ✗ At x = 3, the result should be 6, not 2.
 """
 
 import copy
@@ -46,6 +46,7 @@ NO_RETURN = "Your function returns nothing: a `return` is missing."
 Parts = list[tuple[str, Any]]
 VERDICTS = "AUTODIFF_VERDICTS"  # where the name of a file stands into which verdicts are written
 HINT, ERROR = "<hint>", "<error>"  # parts that end an answer
+ANY = "-Infinity to Infinity"  # what `else` means in a table of guesses
 
 
 class Hint(Exception):
@@ -82,17 +83,19 @@ class Edit:
 def edits(text: str) -> dict[str, list[Edit]]:
     """Slips as a text: what to say, and under it what stands there instead, slip by slip.
 
+    A slip that begins with its arrow is in the same place as the one before.
+
     Twice, not three times.
         2 → 3
-        2 → 4; x → x - 1
+          → 4; x → x - 1
     """
     found: dict[str, list[Edit]] = {}
-    hint = ""
+    hint = place = ""
     for line in dedent(text).strip().splitlines():
         if line.startswith(" "):
-            places = [place.split("→") for place in line.split(";")]
-            slip = Edit(*[part.strip() for place in places for part in place])
-            found.setdefault(hint, []).append(slip)
+            places = [part.strip() for part in re.split("[→;]", line)]
+            place = places[0] = places[0] or place
+            found.setdefault(hint, []).append(Edit(*places))
         else:  # a hint may go on in the next line
             hint = line if hint in found else f"{hint} {line}".strip()
     return found
@@ -144,17 +147,16 @@ class Exercise:
         if not isinstance(at, Mapping):
             names = [*inspect.signature(ask or solution).parameters] if any(at) else []
             pairs = [(zip(names[ask is not None :], point), point) for point in at]
-            at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
+            at = {"".join(f"{n} = {x}, " for n, x in pair).strip(): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     @cached_property
     def slips(self) -> dict[str, list[Any]]:
         """The wrong answers by their hints, as programs: made when the first one is asked for."""
-
-        def program(slip: Any) -> Any:
-            return slip.program(self.solution) if isinstance(slip, Edit) else slip
-
-        return {hint: list(map(program, slips)) for hint, slips in self.wrong.items()}
+        return {
+            hint: [x.program(self.solution) if isinstance(x, Edit) else x for x in slips]
+            for hint, slips in self.wrong.items()
+        }
 
     def __call__(self, answer: Any) -> None:
         self.said(answer)
@@ -191,11 +193,11 @@ class Exercise:
             return Verdict(False, str(hint), str(hint))
 
     def _check_kind(self, answer: Any) -> None:
-        if inspect.isclass(self.solution) and not inspect.isclass(answer):
-            raise Hint(f"Expected the class itself, found {kind_of(answer)}.")
-        if callable(self.solution) and not callable(answer):
-            example = f"def answer{inspect.signature(self.solution)}:"
-            raise Hint(f"Expected a function, `{example}`, found {kind_of(answer)}.")
+        if inspect.isclass(self.solution):
+            expect(inspect.isclass(answer), "the class itself", answer)
+        elif callable(self.solution):
+            example = f"a function, `def answer{inspect.signature(self.solution)}:`"
+            expect(callable(answer), example, answer)
 
     def _check_earlier(self, answer: Any) -> None:
         for name, check in self.rests_on.items():
@@ -387,12 +389,22 @@ def wrapped(text: str) -> str:
     return "\n".join(fill(line, 90, **whole_words) for line in text.split("\n"))  # type: ignore[arg-type]
 
 
+def expect(fits: bool, expected: str, found: Any) -> None:
+    """Unless what is found fits, a Hint that says what was expected."""
+    if not fits:
+        raise Hint(f"Expected {expected}, found {kind_of(found)}.")
+
+
+def several(found: Any, count: int) -> bool:
+    """Whether it is a tuple or a list of so many."""
+    return isinstance(found, (tuple, list)) and len(found) == count
+
+
 def number(answer: Any) -> float:
     """The answer as a float; a Hint if it is not a number."""
     found = plain(answer)
-    if isinstance(found, float):
-        return found
-    raise Hint(f"Expected one number, found {kind_of(answer)}.")
+    expect(isinstance(found, float), "one number", answer)
+    return float(found)
 
 
 def known(answer: Any) -> Mapping[str, Any]:
@@ -447,7 +459,14 @@ def guesses(text: str) -> Callable[[int, Any], None]:
            4 to 9.5: Too many.
            else: Count them.
     """
-    tables = tables_of(text)
+    tables = list[dict[tuple[float, float], str]]()
+    for line in text.strip().splitlines():
+        place, said = line.strip().split(": ", 1)
+        first, _, place = place.rpartition(". ")
+        if first:
+            tables.append({})
+        ends = [json.loads(end) for end in place.replace("else", ANY).split(" to ")]
+        tables[-1][ends[0], ends[-1]] = said
 
     def predict(which: int, guess: Any) -> None:
         said = answered(tables[which - 1], guess)
@@ -456,31 +475,16 @@ def guesses(text: str) -> Callable[[int, Any], None]:
     return predict
 
 
-def tables_of(text: str) -> list[dict[Any, str]]:
-    """The tables of a text: by a number, the two ends of a range, or `...`."""
-    found = list[dict[Any, str]]()
-    for line in text.strip().splitlines():
-        place, said = line.strip().split(": ", 1)
-        first, _, place = place.rpartition(". ")
-        if first:
-            found.append({})
-        ends = [... if end == "else" else json.loads(end) for end in place.split(" to ")]
-        found[-1][tuple(ends) if ends[1:] else ends[0]] = said
-    return found
-
-
-def answered(table: Mapping[Any, str], guess: Any) -> str:
-    """What a table says to a guess."""
+def answered(table: Mapping[tuple[float, float], str], guess: Any) -> str:
+    """What a table, by the ends of its ranges, says to a guess."""
     if empty(guess):
         return "Your guess first: put a number where the dots are."
-    found = plain(guess)
-    if not isinstance(found, float):
-        return f"Expected one number, found {kind_of(guess)}."
-    for key, text in table.items():
-        low, high = key if isinstance(key, tuple) else (key, key)
-        if low is not ... and low <= found <= high:
-            return text
-    return table.get(..., "Open the box.")
+    try:
+        found = number(guess)
+    except Hint as hint:
+        return str(hint)
+    said = (text for (low, high), text in table.items() if low <= found <= high)
+    return next(said, "Open the box.")
 
 
 @contextmanager

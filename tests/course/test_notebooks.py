@@ -226,8 +226,8 @@ def right_guesses(path, number):
     """What a right guess looks like, as a pattern; a range has none."""
     lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
     tables = inspect.getclosurevars(lesson.predict).nonlocals["tables"]
-    for guess, text in tables[number - 1].items():
-        if text.startswith("Right") and not isinstance(guess, tuple) and guess > 2:
+    for (guess, end), text in tables[number - 1].items():
+        if text.startswith("Right") and guess == end > 2:
             word = rf"|\b{NUMBERS[guess]}\b" if guess in range(11) else ""
             yield re.compile(rf"(?<![\w.,]){guess:,}(?![\w]|[.,]\d){word}", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""The engine that a reader types: right ones in three styles, and faults that hear their own name."""
+"""The engine that a reader types: faults that hear their own name, and which file is used."""
 
 import inspect
 import subprocess
@@ -22,47 +22,19 @@ FAULTS = {
     "assign instead of add": (OURS, "parent.grad += message", "parent.grad = message", "+="),
     "assign, by closures": (CLOSURES, "self.grad += out.grad", "self.grad = out.grad", "+="),
     "no topological order": (
-        OURS,
-        "nodes = order(self)",
+        OURS, "nodes = order(self)",
         "nodes = [self]\n        for node in nodes:\n            nodes += [p for p in node.parents if p.parents and p not in nodes]\n        nodes = nodes[::-1]",
         "topological order",
     ),
-    "a queue, each as often as it turns up": (
-        OURS,
-        "nodes = order(self)",
-        "nodes = [self]\n        for node in nodes:\n            nodes += [p for p in node.parents if p.parents]\n        nodes = nodes[::-1]",
-        "topological order",
-    ),
-    "path by path": (
-        CLOSURES,
-        "if v not in visited:",
-        "if True:",
-        "topological order",
-    ),
-    "path by path, and right": (
-        OURS, "    return list(ready)",
-        "    def paths(x):\n        return [n for p in x.parents for n in paths(p)] + [x] * bool(x.parents)\n    return list(dict.fromkeys(paths(root)))",
-        "path by path",
-    ),
+    "path by path": (CLOSURES, "if v not in visited:", "if True:", "topological order"),
     "order by data": (DERIVATIVES, "key=lambda x: -x.born", "key=lambda x: -x.data", "puts your nodes in order"),
     "order by size": (DERIVATIVES, "key=lambda x: -x.born", "key=lambda x: -abs(x.data)", "puts your nodes in order"),
-    "set of parents": (
-        OURS,
-        "zip(node.parents, node.closure(node.grad))",
-        "dict(zip(node.parents, node.closure(node.grad))).items()",
-        "A set, or a dict, has it once",
-    ),
+    "set of parents": (OURS, "zip(node.parents, node.closure(node.grad))", "dict(zip(node.parents, node.closure(node.grad))).items()", "A set, or a dict, has it once"),
     "no zeroing between calls": (OURS, "node.grad = 0.0 ", "pass ", "hold the grad of the first call"),
-    "leaves zeroed too": (
-        OURS,
-        "node.grad = 0.0 ",
-        "node.grad = 0.0\n            for p in node.parents: p.grad = 0.0 ",
-        "Inputs accumulate",
-    ),
+    "leaves zeroed too": (OURS, "node.grad = 0.0 ", "node.grad = 0.0\n            for p in node.parents: p.grad = 0.0 ", "Inputs accumulate"),
     "wrong sign in rsub": (OURS, "self * -1 + other", "self + other * -1", "It means 5 - x"),
     "rsub right in its number only": (
-        OURS,
-        "lambda self, other: self * -1 + other",
+        OURS, "lambda self, other: self * -1 + other",
         "lambda self, other: Value(other - self.data, (self,), lambda grad: (grad,))",
         "slope in x is -1",
     ),
@@ -78,8 +50,7 @@ FAULTS = {
     ),
     "rmul missing": (OURS, "__mul__ = __rmul__ =", "__mul__ =", "__rmul__"),
     "a closure captures a late variable": (
-        OURS,
-        "    def backward(self):",
+        OURS, "    def backward(self):",
         "    for name, operation in dict(add=add, mul=mul).items():\n        locals()[f'__{name}__'] = lambda self, other: recorded(Value.late)(self, other)\n        late = staticmethod(operation)\n\n    def backward(self):",
         "made in a loop",
     ),
@@ -106,11 +77,7 @@ FAULTS = {
         "        self.data += other.data\n        out = Value(self.data, (self, other))",
         "has changed x or y",
     ),
-    "x itself comes back": (
-        CLOSURES, "        out = Value(self.data + other.data, (self, other))",
-        "        self.data += other.data\n        return self",
-        "x or y",
-    ),
+    "x itself comes back": (CLOSURES, "        out = Value(self.data + other.data, (self, other))", "        return self", "a result is a new Value"),
     "root begins at 0": (OURS, "self.grad = 1.0", "pass", "of the result itself is 1"),
     "one tape, never emptied": (
         DERIVATIVES.replace("next(clock)", "next(clock)\n        tape.append(self)").replace("class Value:", "tape = []\nclass Value:"),
@@ -173,28 +140,13 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def verdict(tmp_path):
-    """What is said of an engine with this text."""
-
-    def verdict(text):
-        path = tmp_path / "my_engine.py"
-        path.write_text(text, encoding="utf-8")
-        return check_7.verdict(path)
-
-    return verdict
-
-
-@pytest.mark.parametrize("style", [OURS, CLOSURES, DERIVATIVES])
-def test_right_engines_of_any_style(style, verdict):
-    assert verdict(style).right, verdict(style)
-
-
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_hears_its_name(name, verdict):
+def test_each_fault_hears_its_name(name, tmp_path):
     style, old, new, word = FAULTS[name]
     assert old in style
-    right, text, _ = verdict(style.replace(old, new))
+    path = tmp_path / "my_engine.py"
+    path.write_text(style.replace(old, new), encoding="utf-8")
+    right, text, _ = check_7.verdict(path)
     assert not right
     assert word in text
 

@@ -20,27 +20,6 @@ def by_get(values, done):
     return adjoint
 
 
-def into_the_members(values, done):
-    (output,) = done[-1][0]
-    adjoint = {output: values[output] ** 0}
-    for members, _, closure in reversed(done):
-        for message in closure(stacked([adjoint.get(node, 0.0) for node in members])):
-            adjoint |= zip(members, message)
-    return adjoint
-
-
-def by_message(values, done):
-    """A column at a time, with a dict that begins with zeros."""
-    (output,) = done[-1][0]
-    adjoint = {node: 0 * x for node, x in values.items()}
-    adjoint[output] += 1
-    for members, columns, closure in done[::-1]:
-        for column, message in zip(columns, closure(stacked([adjoint[n] for n in members]))):
-            for parent, row in zip(column, () if message is None else message):
-                adjoint[parent] = adjoint[parent] + (row.sum() if len(values[parent]) == 1 else row)
-    return adjoint
-
-
 def by_differences(rows):
     """In other words: one name, and the steps between the numbers."""
     names, numbers = zip(*rows)
@@ -53,32 +32,24 @@ def by_differences(rows):
     )
 
 
-def by_einsum(w, x):
-    def closure(grad):
-        return [np.einsum("is,js->ij", grad, x), np.einsum("ij,is->js", w, grad)]
-
-    return np.einsum("ij,js->is", w, x), closure
-
-
 RIGHT = {  # spellings of each exercise beside our own
-    1: [by_get, by_message],
+    1: [by_get],
     2: [by_differences, lambda rows: solution_2([*rows])],
     3: [lambda w, x: (w @ x, lambda g: ((x @ g.T).T, (g.T @ w).T))],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, into_the_members, "no message has reached a parent"),
     (1, lambda values, done: np.ones_like(values[done[-1][0][0]]), "no `np.ones_like`."),
-    (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
+    (1, lambda values, done: [*values.values()], "Expected the adjoints of the nodes, a dict, found a list."),
     (1, lambda values, done: {done[-1][0][0]: 1.0}, "Nothing here yet: no message has reached a parent."),
     (1, Edit("+= row", "-= row"), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
     (2, lambda rows: "stacked", "At u0 u1 u2 the result should be u[0:3], not stacked. Look at the names"),
     (2, lambda rows: solution_2(sorted(rows)), "At u0 u2 u1 u3 the result should be stacked, not u[0:4]."),
     (2, lambda rows: solution_2([("u", k) for _, k in rows]), "At v0 u1 the result should be stacked, not u[0:2]."),
     (3, lambda w, x: (x @ w, lambda g: (g @ x.T, w.T @ g)), "Which factor has to be transposed?"),
-    (3, by_einsum, "no `np.einsum`."),
-    (3, lambda w, x: w @ x, "Return two things"),
+    (3, lambda w, x: (np.dot(w, x), lambda g: (g, g)), "no `np.dot`."),
+    (3, lambda w, x: w @ x, "Return a pair"),
     (3, lambda w, x: (w @ x, lambda g: (g @ x, w @ g)), "Which factor has to be transposed?"),
     (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
-    (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages, for W and for X"),
+    (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages"),
 ]  # fmt: skip
