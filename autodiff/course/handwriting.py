@@ -353,8 +353,38 @@ check_4 = Exercise(
     """,
 )
 
+
+def solution_5(xs, scores, right, rival):
+    (scores[right] - scores[rival]).backward()
+    return [x.grad for x in xs]
+
+
+def by_pixel(by_pixel, right, rival):
+    x, y = xs = [Value(2.0), Value(-3.0)]
+    return by_pixel(xs, [x * y, y * y * y, x * x], right, rival)
+
+
+check_5 = Exercise(
+    solution_5,
+    ask=by_pixel,
+    at={"of x*y, y*y*y, x*x at 2, -3; right 0, rival 1:": (0, 1), "right 2, rival 0:": (2, 0)},
+    praise="Right: backward has left it there all the time, and nobody had read it.",
+    otherwise="Walk back from the difference of two scores; then read grad, pixel by pixel.",
+    slips="""
+    Ahead *of its rival*: more ink can speak for both. Walk back from the difference.
+        (scores[right] - scores[rival]) → scores[right]
+    How far is the right one ahead: its score, minus its rival's.
+        (scores[right] - scores[rival]) → (scores[rival] - scores[right])
+        - scores[rival] → + scores[rival]
+    Nobody has walked back yet: call `backward()` of the difference.
+        .backward() →
+    That is the ink. The derivative by a pixel is its grad.
+        x.grad → x.data
+    """,
+)
+
 predict = guesses("""
-    1. 110 to 175: Right, or near enough: ours has 155.
+    1. 110 to 175: Right, or near enough: ours has 155 at the end.
        45 to 110: More: the engine alone has some 45. Then come layers, a loss, an optimiser.
        0 to 45: That is the engine alone.
        else: Fewer. A loop of learning takes 15 lines, a layer 9.
@@ -368,14 +398,24 @@ predict = guesses("""
        1274: Those are the derivatives. And the scores?
        1210: Those are the derivatives by its own numbers. And by the pixels? And the scores?
        else: Ten scores, a derivative by each pixel, and one by each number of the network: how many?
-    5. 62 to 74: Right. Of the strangers it read 95.
-       74 to 100: Fewer. Open the box.
-       else: More. Open the box.
-    6. 76 to 92: Right. The network is as small as before; it has seen other data.
-       62 to 76: More: leaning was the trouble.
-       else: Fewer: leaning was not the only trouble.
-    7. 35 to 60: Right. Nobody asked it to keep them.
-       60 to 100: Fewer. Nobody asked it to keep them.
+    5. 58 to 72: Right for the program's twenty. If they are yours, the box knows.
+       72 to 100: Fewer of the program's twenty. If they are yours, the box knows.
+       else: More of the program's twenty. If they are yours, the box knows.
+    6. 2: Right. A larger network and a longer time change hardly anything.
+       1: Look at 32 tanhs: is the gap much smaller?
+       3: Look at the longer ones: is the gap much smaller?
+       else: 1, 2 or 3?
+    7. 74 to 82: Right. The network is as small as before; it has seen other data.
+       0 to 74: More: it is the first thing here that helps.
+       else: Fewer: leaning is not all that is different.
+    8. 35 to 50: Right. Nobody asked it to keep them.
+       50 to 100: Fewer. Nobody asked it to keep them.
        else: Not quite as bad. Open the box.
+    9. 88 to 94: Right. A hand is like itself.
+       94 to 100: Nearly: a hand wobbles.
+       else: More: the other ten are by the same hand.
+    10. 2: Right for the program's: each is worth a third or so, and it is behind by 0.4.
+        1: Nearly: one is worth a third or so.
+        else: A sixteenth of the steepest derivative, and again: when have you made up for what is missing?
 """)
 solution = solutions(globals())

@@ -104,9 +104,9 @@ def slanted(pixels, slant):
     image = []
     for y in range(8):
         row = [0.0, 0.0, *pixels[8 * y : 8 * y + 8], 0.0, 0.0]
-        left, part = divmod(2 + slant * (y - 3.5), 1)
-        for x in range(int(left), int(left) + 8):
-            image.append((1 - part) * row[x] + part * row[x + 1])
+        begin = 2 + slant * (y - 3.5)
+        left, part = int(begin), begin % 1
+        image += [(1 - part) * row[x] + part * row[x + 1] for x in range(left, left + 8)]
     return image
 
 

@@ -305,7 +305,7 @@ def bound(source):
             yield from (x.asname or x.name for x in getattr(each, "names", []))
 
 
-@pytest.mark.parametrize("number", "1234")
+@pytest.mark.parametrize("number", "12345")
 def test_what_our_answer_needs_stands_above_its_exercise(number):
     code = vars(lesson)[f"solution_{number}"]
     methods = [code] if callable(code) and not isinstance(code, type) else vars(code).values()
@@ -327,3 +327,18 @@ def test_hands_are_the_same_on_every_machine_and_nobody_has_drawn_them(capsys):
     images = lesson.hands([100, 101])
     assert [k for _, k in images[:4]] == [0, 0, 1, 1]
     assert all(len(x) == 64 and 0 <= min(x) <= max(x) <= 1 for x, _ in images)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [(2, r"(\d+) nodes; with"), (3, r"loss .* (\d+)% of the 360"), (4, r"([\d,]+) results"),
+     (5, r"(\d+)% of them right"), (7, r"leaning +\d+% to +\d+% +(\d+)% to +(\d+)%"),
+     (8, r"alone: .* (\d+)% to (\d+)% of"), (9, r"taught (\d+)%"), (10, r"after (\d+) sixteenths")],
+)  # fmt: skip
+def test_a_guess_of_what_is_in_the_box_is_praised(question, answer, capsys):
+    outputs = [output for cell in code_cells(PATH) for output in cell.outputs]
+    texts = "\n".join(output.get("data", {}).get("text/plain", "") for output in outputs)
+    found = [number for match in re.finditer(answer, texts) for number in match.groups()]
+    for number in found:
+        lesson.predict(question, float(number.replace(",", "")))
+    assert capsys.readouterr().out.count("✓ Right") == len(found) > 0

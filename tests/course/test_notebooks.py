@@ -222,29 +222,34 @@ def in_sight(cell):
     return "\n".join(text for text in shown if "srcdoc" not in text)  # a page waits by itself
 
 
+def tables_of(path):
+    """What is said to guesses, question by question."""
+    lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
+    return inspect.getclosurevars(lesson.predict).nonlocals["tables"]
+
+
 def right_guesses(path, number):
     """What a right guess looks like, as a pattern; a range has none."""
-    lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
-    tables = inspect.getclosurevars(lesson.predict).nonlocals["tables"]
-    for (guess, end), text in tables[number - 1].items():
+    for (guess, end), text in tables_of(path)[number - 1].items():
         if text.startswith("Right") and guess == end > 2:
             word = rf"|\b{NUMBERS[guess]}\b" if guess in range(11) else ""
             yield re.compile(rf"(?<![\w.,]){guess:,}(?![\w]|[.,]\d){word}", re.IGNORECASE)
 
 
 @each_lesson
-def test_an_answer_waits_for_its_reader(path):
+def test_each_question_is_asked_once_and_its_answer_waits_for_its_reader(path):
     """Up to the next paragraph, what is in sight after a question holds no right guess."""
-    cells, asked = read(path).cells, 0
+    cells, asked = read(path).cells, []
     for i, cell in enumerate(cells):
         numbers = re.findall(r"^predict\((\d+), \.\.\.\)", cell.source, re.MULTILINE)
         later = [k for k in range(i + 1, len(cells)) if cells[k].cell_type == "markdown"][:1]
         for number in map(int, numbers):
-            asked += 1
+            asked.append(number)
             for pattern in right_guesses(path, number):
                 for after in cells[i : later[0] + 1]:
                     assert not pattern.search(in_sight(after)), (number, in_sight(after))
-    assert asked >= 2
+    assert asked == [*range(1, len(tables_of(path)) + 1)]
+    assert len(asked) >= 2
 
 
 def words_before(path, pattern):

@@ -72,6 +72,18 @@ def by_position(pixels, slant):
     return image
 
 
+def by_a_sum(xs, scores, right, rival):
+    ahead = scores[right] + scores[rival] * -1
+    ahead.backward()
+    return tuple(x.grad for x in xs)
+
+
+def by_two_walks(xs, scores, right, rival):
+    scores[right].backward()
+    scores[rival].backward()
+    return [x.grad for x in xs]
+
+
 def of_sums(number, parents, slopes):
     """Right slopes by many nodes."""
     out = Value(number)
@@ -85,6 +97,7 @@ RIGHT = {  # spellings of each exercise beside our own
     2: [by_loops],
     3: [Written],
     4: [by_position],
+    5: [by_a_sum],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
@@ -103,4 +116,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, Edit("{self.name()}*{other.name()}", "({self.text})*({other.text})"), "should be x0*w[1], not (x0)*(w[1])"),
     (4, lambda pixels, slant: pixels, "Nothing moves"),
     (4, lambda pixels, slant: slanted(pixels, slant)[:8], "The shape should be (64,), not (8,)."),
+    (5, lambda xs, scores, right, rival: (scores[right] - scores[rival]).backward(), "a `return` is missing"),
+    (5, by_two_walks, "its score, minus its rival's"),
+    (5, lambda xs, scores, right, rival: xs, "an array"),
 ]  # fmt: skip
