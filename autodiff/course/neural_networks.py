@@ -404,10 +404,8 @@ check_6 = Exercise(
     ask=standardised,
     at={"three sums:": ([3.0, -1.0, 7.0],), "four sums:": ([0.5, 2.0, -0.25, 4.0],)},
     close=1e-4,  # others add a small ε to the variance
-    praise="Right: mean 0 and spread 1, whatever comes in. (Others add a small ε to the variance, lest "
-    "it be 0.)",
-    otherwise="The spread is the root of the variance, which is the mean of the squares of what is left "
-    "when the mean is gone.",
+    praise="Right: mean 0, spread 1. (Others add a small ε to the variance, lest it be 0.)",
+    otherwise="The variance is the mean of the squares of what is left without the mean.",
     slips="""
         A variance is a mean of squares: divide by its root.
             **-0.5 → **-1
@@ -417,7 +415,7 @@ check_6 = Exercise(
             * variance**-0.5 →
         From each sum its mean has to go before it is divided.
             (z - mean) * → z *
-        The variance is the mean square of what is left *without* the mean.
+        The variance is the mean of the squares of what is left without the mean.
             (z - mean) ** 2 → z**2
         The variance is a mean: divide the sum of the squares by their number.
             for z in sums) / len(sums) → for z in sums)
@@ -439,10 +437,6 @@ def solution_7(logits, target):
     return log(sum(exp(z_k) for z_k in z)) - z[target]
 
 
-CUT_OFF = """A probability of 0, cut off or with a small number added, has a logarithm, but not the
-right one, and no gradient. What is the log of a quotient? Of a power?""".replace("\n", " ")
-
-
 def survived(loss, numbers, target):
     if any(x in (nn.cross_entropy, logsumexp) for x in outside(loss)):
         raise Hint("That is the work of the package. Write your own, with exp and log.")
@@ -451,7 +445,10 @@ def survived(loss, numbers, target):
     if isinstance(found, float):
         raise Hint("A float cannot go backward: compute with the logits, not with their data.")
     if max(numbers) - numbers[target] > 100 > found.data > 10:
-        raise Hint(CUT_OFF)
+        raise Hint(
+            "A probability of 0, cut off or with a small number added, has a logarithm, but not the right "
+            "one, and no gradient. What is the log of a quotient? Of a power?"
+        )
     yield "the loss", found.data
     found.backward()
     yield "the gradient", logits.grad
