@@ -407,9 +407,8 @@ check_6 = Exercise(
     praise="Right: mean 0, spread 1. (Others add a small ε to the variance, lest it be 0.)",
     otherwise="The variance is the mean of the squares of what is left without the mean.",
     slips="""
-        A variance is a mean of squares: divide by its root.
+        Divide by the root of the variance: that is a mean of squares.
             **-0.5 → **-1
-        Divide by the spread: to multiply enlarges what is large already.
             **-0.5 → **0.5
         The mean is 0 now. And the spread? Divide by it.
             * variance**-0.5 →
@@ -417,12 +416,11 @@ check_6 = Exercise(
             (z - mean) * → z *
         The variance is the mean of the squares of what is left without the mean.
             (z - mean) ** 2 → z**2
-        The variance is a mean: divide the sum of the squares by their number.
+        Each mean divides by the number of its terms: len(sums), which is twelve in our network alone.
             for z in sums) / len(sums) → for z in sums)
+            / len(sums) → / 12
         Divide by their number, not by one less: the spread is to be 1.
             for z in sums) / len(sums) → for z in sums) / (len(sums) - 1)
-        Divide by their number, len(sums): it is twelve in our network alone.
-            / len(sums) → / 12
         The numbers are right, but no gradient goes through mean and variance: compute them with the
         Values, not with their data.
             sum(sums) → sum(z.data for z in sums); (z - mean) ** 2 → (z.data - mean) ** 2
