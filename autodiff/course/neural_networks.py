@@ -353,37 +353,20 @@ def drawn(init, n_in, n_out):
         raise Hint("Draw each weight from rng: rng.gauss(mean, spread) gives another every time.")
     variance = np.var(rows)
     yield "the mean", 0.0 if np.mean(rows) ** 2 < variance / 100 else np.mean(rows)
+    mean = (n_in + n_out) / 2  # by which Glorot and Bengio divide
     gain = n_in * variance
-    if any(abs(gain / right - 1) < 0.1 for right in right_gains(n_in, n_out)):
+    if any(abs(gain / (tanh * n / mean) - 1) < 0.1 for tanh in (1, 25 / 9) for n in (n_in, mean)):
         gain = 1.0
     elif abs(gain / 2 - 1) < 0.1:
         raise Hint("n · Var(w) = 2 is for relu, which loses half. tanh loses less: 1, or (5/3)².")
     yield "n · Var(w)", gain
 
 
-def right_gains(n_in, n_out):
-    """What n · Var(w) may be: with n the inputs, or the mean of both sides; with PyTorch's gain."""
-    mean = (n_in + n_out) / 2
-    return {
-        1.0: "n · Var(w) = 1.",
-        25 / 9: "n · Var(w) = (5/3)², for what tanh takes away.",
-        n_in / mean: "the compromise of Glorot and Bengio.",
-        25 / 9 * n_in / mean: "the compromise of Glorot and Bengio, with a gain of 5/3.",
-    }
-
-
-def gain_found(cure):
-    """The praise of right first weights: which of the right ones they are."""
-    gain = 300 * np.var(plain(cure(300, 15, Random(0))))
-    gains = right_gains(300, 15)
-    return f"Right: {gains[min(gains, key=lambda right: abs(gain / right - 1))]}"
-
-
 check_5 = Exercise(
     solution_5,
     ask=drawn,
     at={"300 inputs, 15 neurons:": (300, 15), "15 inputs, 300 neurons:": (15, 300)},
-    praise=gain_found,
+    praise="Right: a signal keeps about its size from layer to layer.",
     otherwise="A layer multiplies the mean square by n · Var(w).",
     slips="""
         gauss takes the spread: the root of the variance.
@@ -401,13 +384,55 @@ check_5 = Exercise(
 )
 
 
-def solution_6(logits, target):
+def solution_6(sums):
+    mean = sum(sums) / len(sums)
+    variance = sum((z - mean) ** 2 for z in sums) / len(sums)
+    return [(z - mean) * variance**-0.5 for z in sums]
+
+
+def standardised(standard, numbers):
+    kind = engine_of(standard)
+    sums = [kind(x) for x in numbers]
+    results = standard(sums)
+    yield "what it returns", entries(results, kind, "one for each sum")
+    sum(k * z for k, z in enumerate(results)).backward()
+    yield "the gradients of the sums", [z.grad for z in sums]
+
+
+check_6 = Exercise(
+    solution_6,
+    ask=standardised,
+    at={"three sums:": ([3.0, -1.0, 7.0],), "four sums:": ([0.5, 2.0, -0.25, 4.0],)},
+    close=1e-4,  # others add a small ε to the variance
+    praise="Right: mean 0, spread 1. (Others add a small ε to the variance, lest it be 0.)",
+    otherwise="The variance is the mean of the squares of what is left without the mean.",
+    slips="""
+        Divide by the root of the variance: that is a mean of squares.
+            **-0.5 → **-1
+            **-0.5 → **0.5
+        The mean is 0 now. And the spread? Divide by it.
+            * variance**-0.5 →
+        From each sum its mean has to go before it is divided.
+            (z - mean) * → z *
+        The variance is the mean of the squares of what is left without the mean.
+            (z - mean) ** 2 → z**2
+        Each mean divides by the number of its terms: len(sums), which is twelve in our network alone.
+            for z in sums) / len(sums) → for z in sums)
+            / len(sums) → / 12
+        Divide by their number, not by one less: the spread is to be 1.
+            for z in sums) / len(sums) → for z in sums) / (len(sums) - 1)
+        The numbers are right, but no gradient goes through mean and variance: compute them with the
+        Values, not with their data.
+            sum(sums) → sum(z.data for z in sums); (z - mean) ** 2 → (z.data - mean) ** 2
+            sum(sums) → sum(z.data for z in sums)
+            (z - mean) ** 2 → (z.data - mean.data) ** 2
+    """,
+)
+
+
+def solution_7(logits, target):
     z = logits - max(logits)
     return log(sum(exp(z_k) for z_k in z)) - z[target]
-
-
-CUT_OFF = """A probability of 0, cut off or with a small number added, has a logarithm, but not the
-right one, and no gradient. What is the log of a quotient? Of a power?""".replace("\n", " ")
 
 
 def survived(loss, numbers, target):
@@ -418,14 +443,17 @@ def survived(loss, numbers, target):
     if isinstance(found, float):
         raise Hint("A float cannot go backward: compute with the logits, not with their data.")
     if max(numbers) - numbers[target] > 100 > found.data > 10:
-        raise Hint(CUT_OFF)
+        raise Hint(
+            "A probability of 0, cut off or with a small number added, has a logarithm, but not the right "
+            "one, and no gradient. What is the log of a quotient? Of a power?"
+        )
     yield "the loss", found.data
     found.backward()
     yield "the gradient", logits.grad
 
 
-check_6 = Exercise(
-    solution_6,
+check_7 = Exercise(
+    solution_7,
     ask=survived,
     at={
         "logits 1, 2, 3, target 0:": ([1.0, 2.0, 3.0], 0),
@@ -458,10 +486,10 @@ check_6 = Exercise(
 )
 
 predict = guesses("""
-    1. 4.27 to 4.29: Right: the slope, times its input.
-       1.71 to 1.72: That is the gradient of w1: the slope times x1 = 2.
+    1. 4.2 to 4.35: Right: the slope, times its input.
+       1.7 to 1.72: That is the gradient of w1: the slope times x1 = 2.
        5: That is its input. And what does tanh do to a nudge?
-       0.8556: That is the slope of tanh. By how much does the sum grow with w2?
+       0.85 to 0.86: That is the slope of tanh. By how much does the sum grow with w2?
        else: The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?
     2. 1: Right: at 0 the first relu gives 1, and the others 0.
        else: Put in z = 0.
@@ -481,15 +509,18 @@ predict = guesses("""
        else: Something happens between 0.2 and 0.25: drag, and see.
     7. 0.7 to 0.78: Right: the flat line.
        else: At 84, what is the slope of tanh? And what did a network do that got no gradient?
-    8. -0.67 to -0.66: Right: it has 1/3, and lacks 2/3.
-       0.66 to 0.67: The size is right. If that logit grows, does the loss grow?
+    8. 0.7 to 0.8: Right, or nearly: the sums have size 1, and tanh takes some of it.
+       1: So large are the sums. And what does tanh do to them?
+       else: Each layer brings its sums to the size 1, however small they come. And then tanh?
+    9. -0.7 to -0.66: Right: it has 1/3, and lacks 2/3.
+       0.66 to 0.7: The size is right. If that logit grows, does the loss grow?
        0.33 to 0.34: That is its probability. The loss is -z + log of the sum of the powers.
        else: Write your loss first, and ask it.
-    9. 2.3 to 2.31: Right: the logarithm of 10.
+    10. 2.3 to 2.31: Right: the logarithm of 10.
        0.1: That is the probability. What is minus its logarithm?
        -2.31 to -2.3: Minus the logarithm of 1/10: is that negative?
        else: Each digit gets the probability 1/10. What is minus the logarithm of that?
-    10. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
+    11. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
        0: For a loss of 0 the logits have to differ by far. By how much can these?
        else: A tanh is between -1 and 1. What are the best ten logits, and what is their loss?
 """)

@@ -63,6 +63,8 @@ for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtr
 
 predict = guesses("""
     1. 135: Right: small nudges do not get in one another's way, so their effects add.
+       72: That is the first path alone. Each of the three brings its own share of the nudge to y.
+       34992: Rates multiply along a path. These are three paths side by side.
        else: Each path brings its own share of the nudge to y.
     2. 18: Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.
        9: Rates multiply along a chain; they do not add.
@@ -83,6 +85,7 @@ predict = guesses("""
        5: That is what the maximum gets. But nudge c alone by a hair: does the maximum move?
        else: Nudge c alone by a hair: does the maximum move?
     7. 1: Right: of two messages of 1 one is lost.
+       2: Two messages of 1 are sent, but these engines have a fault: follow them line by line.
        else: Two messages of 1 are sent. What happens to each?
     8. 8: Right: p sends its whole grad of 2 along two edges, and does that twice.
        else: How often is p in the queue, and what does it send each time?
@@ -90,6 +93,8 @@ predict = guesses("""
        6: p still has its grad from the first call, and adds to it.
        else: Add them up: what do p and q send to a in the first call, and in the second?
     10. 40: Right: two for each doubling.
+       20: Nearly. How many edges has y + y?
+       1048576: So many paths there are. But the walk goes along each edge once.
        else: Count the edges: one message goes along each.
     11. 7: Right: one for the value, four for the messages, two to add them.
        6: Nearly. Does your count have the minus?

@@ -31,6 +31,10 @@ predict = guesses("""
        0 to 0.012: No curve of this kind comes so close to all the dots. Run, and wait.
        0.0123 to 0.05: It still falls: press Run, and wait until the last digit rests.
        else: Start again, press Run, and wait until the last digit rests.
+    3. 18 to 18.2: Right: more than four times as large as before the step.
+       0.72 to 0.73: That is at 0.02, the rate that it begins with. Drag it to 0.1.
+       0 to 4.1: Is a longer step a better one? Start again, drag the rate to 0.1, press Step once.
+       else: Start again, drag the rate to 0.1, and press Step once.
 """)
 
 

@@ -77,18 +77,22 @@ def test_the_slider_that_changes_the_loss_fastest_is_guessed(slider, way, said, 
 
 
 def test_the_steps_and_the_smallest_loss_of_the_first_page_are_those_of_the_engine(capsys):
-    losses, parameters = [], [Value(x) for x in (1.0, 1.0, 0.0, 1.0)]
-    for _ in range(2_000):
-        a, b, c, d = parameters
-        loss = sum((a * tanh(b * t + c) + d - y) ** 2 for t, y in reverse_mode.SUNFLOWER)
-        losses.append(loss.data)
-        loss.backward()
-        for x in parameters:
-            x.data, x.grad = x.data - 0.02 * x.grad, 0.0
+    def losses_at(rate, steps):
+        parameters = [Value(x) for x in (1.0, 1.0, 0.0, 1.0)]
+        for _ in range(steps + 1):
+            a, b, c, d = parameters
+            loss = sum((a * tanh(b * t + c) + d - y) ** 2 for t, y in reverse_mode.SUNFLOWER)
+            yield loss.data
+            loss.backward()
+            for x in parameters:
+                x.data, x.grad = x.data - rate * x.grad, 0.0
+
+    losses = [*losses_at(0.02, 2_000)]
     start_here.predict(1, next(step for step, loss in enumerate(losses) if loss < 0.05))
     start_here.predict(2, round(losses[-1], 3))
     start_here.predict(2, losses[-1])
-    assert capsys.readouterr().out.count("✓ Right") == 3
+    start_here.predict(3, [*losses_at(0.1, 1)][-1])
+    assert capsys.readouterr().out.count("✓ Right") == 4
 
 
 def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():

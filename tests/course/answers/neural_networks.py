@@ -60,6 +60,14 @@ def probe_by_others(net, xs):
     ]
 
 
+def with_epsilon(sums):
+    """Loops, a root, and ε."""
+    mean = sum(sums) * (1 / len(sums))
+    left = [z - mean for z in sums]
+    spread = (sum([z * z for z in left]) / len(sums) + 1e-5) ** 0.5
+    return tuple(z / spread for z in left)
+
+
 def by_maximum(logits, target):
     top = logits[0]
     for z in logits:
@@ -106,7 +114,8 @@ RIGHT = {  # others than our own
         lambda n, m, rng: np.random.default_rng(rng.getrandbits(32)).normal(0, n**-0.5, (m, n)),
         lambda n, m, rng: Matrix(solution_5(n, m, rng)),
     ],
-    6: [by_maximum],
+    6: [with_epsilon],
+    7: [by_maximum],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
@@ -128,10 +137,14 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (5, Edit("n_in**-0.5", "2 / n_in**0.5"), "n · Var(w) should be 1"),
     (5, Edit("n_in**-0.5", "(2 / n_in) ** 0.5"), "is for relu"),
     (5, Edit("gauss(0,", "gauss(-1.0,"), "the mean should be 0, not -"),
-    (6, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
-    (6, with_a_little, "cut off or with a small number added"),
-    (6, lambda logits, target: -log(maximum(softmax(logits)[target], 1e-9)), "cut off or with a small number added"),
-    (6, lambda logits, target: 2.4, "A float cannot go backward"),
-    (6, lambda logits, target: logits[target] * 0 + 2.40760596444438, "the gradient[0] should be"),
-    (6, lambda logits, target: (logits[target] - 1) ** 2, "It is minus the logarithm of the probability of the target"),
+    (6, lambda sums: [z.data for z in lesson.solution_6(sums)], "one for each sum; in it there is a float"),
+    (6, lambda sums: lesson.solution_6(sums)[0], "one for each sum; found a Value"),
+    (6, lambda sums: lesson.solution_6(sums)[1:], "The shape should be (3,), not (2,)"),
+    (6, Edit("(z - mean) ** 2", "(z - mean) ** 4"), "the mean of the squares of what is left"),
+    (7, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
+    (7, with_a_little, "cut off or with a small number added"),
+    (7, lambda logits, target: -log(maximum(softmax(logits)[target], 1e-9)), "cut off or with a small number added"),
+    (7, lambda logits, target: 2.4, "A float cannot go backward"),
+    (7, lambda logits, target: logits[target] * 0 + 2.40760596444438, "the gradient[0] should be"),
+    (7, lambda logits, target: (logits[target] - 1) ** 2, "It is minus the logarithm of the probability of the target"),
 ]  # fmt: skip
