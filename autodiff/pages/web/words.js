@@ -132,7 +132,8 @@ function sentence(state, view) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
     const only = state.proof.edge ? "this one use of" : "only";
     return [[say`Move ${only} ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
-      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
+      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
+    aboutOf(graph, run)];
   }
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node, { unsure: [odd] = [] } = graph;
@@ -175,6 +176,7 @@ function endWords(state, { run }, y) {
   const size = (i) => Math.abs(run.adjoints[i]);
   const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
+  if (graph.about) return [aboutOf(graph, run), prove];
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
@@ -193,6 +195,10 @@ function endWords(state, { run }, y) {
   return [by ? say`All gradients are here. Move ${x} by ${number(by)}, and ${y} moves by about
     ${orange(by * slope)}.` : "All gradients are here.", prove];
 }
+
+// The point whose graph a network opened.
+const aboutOf = ({ about, says }, { values }) => about && say`${about}: output
+  ${blue(values[says])}, loss ${blue(values.at(-1))}.`;
 
 function steepWords(graph, leaves, run, y, j) {
   const x = named(graph, j), slope = run.adjoints[j], at = number(leaves[j]);
