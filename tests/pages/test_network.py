@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 from functools import partial
 
@@ -383,3 +384,113 @@ def test_an_address_that_nobody_wrote_does_no_harm(browser, address):
     browser.push("relu")
     assert "was not understood" not in browser.words()
     assert browser.evaluate("Number.isFinite(view.t.loss)")
+
+
+# -- What is said ---------------------------------------------------------------------------------
+
+TOOLS = """
+window.prompt = () => null;
+const all = (what) => [...document.querySelectorAll(what)];
+const wordsOf = (what) => all(what).map((e) => e.innerText.replace(/\\s+/g, " ")).join("|");
+const button = (words) => all("button:enabled")
+  .find((e) => (e.ariaLabel || e.innerText).includes(words))?.click();
+const hold = (wire) => view.change({ wire, held: wire !== null, pulls: null });
+function guess(words, way) {
+  if (wordsOf(".guess")) window.guessed = way;
+  button(words);
+}
+"""
+# What a reader does; k: a number from 0 to 99.
+WAYS = [
+    *(f"button({words!r})" for words in (
+        "Run", "Pause", "Step", "Start again", "tanh", "relu", "Adam", "SGD", "Other weights",
+        "Undo", "+ layer", "fewer neurons in layer 1", "more neurons in layer 2", "moons", "xor",
+        "your own", "Copy link")),
+    "guess('larger', 1)", "guess('smaller', -1)", "ui.asked = true",
+    "for (let i = 0; i < 9; i++) button('Step')", "hold(k % view.t.p.length)", "hold(null)",
+    "view.change({ rate: spec.rate * (0.5 + k / 99) })", "build({ layers: '' })",
+    "const i = k % view.t.rows.length; edited(view.t.rows.with(i, [5, 5, view.t.rows[i][2]]))",
+    "for (let i = 0; i < 99; i++) erase(0)", "typed({ target: { value: 'x^2 - 2' } })",
+    "typed({ target: { value: 'x +' } })", "store('replaceState', null); openAddress()",
+    "down(0); live.numbers()[net.leaves[3]] += k % 2; leave()",
+]  # fmt: skip
+# Every sentence beside the numbers that it speaks of: what is false.
+FALSE = """(() => {
+paint();
+const { s, t } = view, wrong = [], held = s.wire !== null, n = t.rows.length;
+const holds = (what, is) => is || wrong.push(what);
+const says = (said, expected) => holds(`${said}, but ${expected}`, said === expected);
+const programs = programsOf(net), end = net.neurons.length - 1;
+const pulls = held ? t.rows.map((row) => -programs.sample([...row, ...t.p])[1][s.wire]) : [];
+const mean = pulls.reduce((a, b) => a + b, 0) / n;
+const right = t.rows.filter((row) =>
+  (programs.neurons([row[0], row[1], ...t.p])[end] > 0) === row[2] > 0).length;
+
+// The question, and the verdict
+const asked = wordsOf("h1").startsWith("Which way");
+says(wordsOf(".guess button"), asked ? "← smaller|larger →" : "");
+holds("asks late, or of nothing", !asked || (t.steps === 0 && s.held));
+const [, verdict, way] = wordsOf(".lead").match(/(You saw it|Not so): .* pull it (.*)\\. Now/) ?? [];
+if (verdict) {
+  says(way, mean > 0 ? "larger →" : mean < 0 ? "← smaller" : "neither way");
+  says(verdict, guessed * mean > 0 ? "You saw it" : "Not so");
+  holds("the verdict is old", t.steps === 0 && !s.running);
+}
+
+// What runs, and how far it is
+says(wordsOf(".run"), s.running ? "❚❚ Pause" : "▶ Run");
+says(wordsOf(".total"), `loss ${amount(t.loss)} ${right} of ${n} right step ${t.steps}`);
+says(wordsOf(".said"), s.running ? "" : `step ${t.steps}, loss ${amount(t.loss)}`);
+
+// The wire and its arrows
+const caption = wordsOf(".view .caption span:first-child");
+holds(caption, caption.includes(held ? `= ${places(t.p[s.wire])}?` : "what the model says"));
+const ways = (all(".plot .pull")[0]?.getAttribute("d") ?? "").split("M").slice(1)
+  .map((d) => d.match(/-?[\\d.]+/g)).map((at) => Math.sign(at[6] - at[0]));
+const long = pulls.filter((pull) => Math.abs(pull * s.perPull * s.plotWidth) > 3);
+says(ways.join(), long.map(Math.sign).join());
+if (held && !asked) {
+  const count = (way) => pulls.filter((pull) => way * pull > 0).length;
+  says(wordsOf(".pulls span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
+  says(wordsOf(".pulls .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
+}
+if (!held) says(wordsOf(".pulls"), "Touch a wire: who pulls it?");
+
+// The network, and what the legend says of it
+const sizes = spec.layers ? spec.layers.split("-").map(Number) : [];
+says(wordsOf(".size b"), sizes.join("|"));
+says(wordsOf(".deeper"), sizes.length === 3 ? "3 at most" : "+ layer");
+says(all("button.neuron").length, sizes.reduce((a, b) => a + b, 0));
+says(all(".hit").length, t.p.length);
+const key = wordsOf(".key");
+holds("positive", key.includes("positive") === t.p.some((w) => w > 0));
+holds("negative", key.includes("negative") === t.p.some((w) => w < 0));
+holds("wrong side", key.includes("wrong side") === right < n);
+says(all(".wrong").length, n - right);
+for (const sick of ["dead", "stuck", "saturated"]) {
+  const found = all(`.neuron.${sick}`).length;
+  says(key.match(`(\\\\d+) ${sick}:`)?.[1] ?? "0", String(found));
+}
+
+// The address
+const { move, memory } = optimizers[spec.by];
+const again = trainer({ ...programs, move }, { rows: rowsOf(spec.data), held: [], batch: null,
+  parameters: weightsOf(net, spec.seed), memory: t.p.map(() => memory) });
+for (let k = 0; k < t.steps; k++) again.step(s.rate);
+const leadsHere = JSON.stringify([again.p, again.rows]) === JSON.stringify([t.p, t.rows]);
+holds("the address leads nearby", leadsHere || wordsOf(".choices span.note") !== "");
+return wrong;
+})()"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_sentence_is_false_in_any_state(browser, seed):
+    dice = random.Random(seed)
+    browser.show(network.page(), width=1200)
+    browser.evaluate(TOOLS)
+    assert browser.evaluate(FALSE) == []
+    ways = []
+    for _ in range(60):
+        ways.append(dice.choice(WAYS))
+        browser.evaluate(f"(() => {{ const k = {dice.randrange(100)}; {ways[-1]} }})()")
+        assert browser.evaluate(FALSE) == [], ways
