@@ -114,9 +114,9 @@ function sentence(state, view) {
     const { rule, inputs } = nodes[lost], xs = inputs.map((j) => run.values[j]);
     const large = [0, 0.5].every((by) => // beside a pole at 0 it is not
       Math.abs(rule.value(...xs.map((x) => x || by))) === Infinity);
-    const at = [...new Set(inputs)].map((j, k) =>
-      [k ? ", " : "", named(graph, j), labels[j] && ` = ${inFull(run.values[j])}`]);
-    return [say`${opOf(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
+    const at = [...new Set(inputs)].filter((j) => nodes[j].rule || labels[j]).map((j, k) =>
+      [k ? ", " : "", named(graph, j), ` = ${inFull(run.values[j])}`]);
+    return [say`${short(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
       ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
