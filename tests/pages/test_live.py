@@ -529,6 +529,18 @@ def test_on_a_phone_the_graph_has_200_pixels_and_nothing_lies_over_anything(brow
     assert touch != ["none"]  # a finger that moves up or down scrolls the page
 
 
+def test_in_a_notebook_on_a_phone_the_steps_and_the_quiz_lie_over_nothing(browser):
+    opened(browser, fork)
+    browser.emulate(width=250, height=760)
+    side = "e.getBoundingClientRect()"
+    for _ in range(2):
+        lowest = max(browser.each(".steps > button", f"{side}.bottom"))
+        assert [lowest] <= browser.each(".panel", f"{side}.top")
+        browser.evaluate("quiz()")
+    browser.evaluate("quiz()")
+    assert browser.each("#answer", f"{side}.right") <= browser.each(".ask .play", f"{side}.left")
+
+
 @pytest.mark.parametrize("graph", [woven, partial(output, 4, 5, 1)], ids=["woven", "network"])
 @pytest.mark.parametrize("size", [(360, 640), (390, 664), (390, 844)], ids=str)
 def test_on_a_phone_a_large_graph_is_seen_from_top_to_bottom(browser, graph, size):
