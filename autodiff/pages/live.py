@@ -33,7 +33,7 @@ LARGEST = 60  # boxes
 # 12 for 4), parser (jsep reads no 3x, math.js no |x|, in 650), charts (uPlot's 51 draw pixels).
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "camera", "words", "proof", "descend",
-         "image", "share", "live", "alone")  # fmt: skip
+         "image", "copy", "share", "live", "alone")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
 
 

@@ -16,7 +16,7 @@ from .training import printed_move
 
 LONG = ops.sum, ops.prod, ops.logsumexp, ops.hypot  # no network needs their rules
 SHARED = ("numbers", "core", "parser", "points", "unrolled",
-          "dom", "frame", "charts", "plots", "trainer")  # fmt: skip
+          "dom", "frame", "charts", "plots", "trainer", "copy")  # fmt: skip
 # Two pages in one: each is a function, so that names of one are not those of the other.
 TRAINING = "scenes", "pulls", "training"
 TRAINS = "return { t, s, change, repaint, grab, drag, nudge };"
@@ -41,8 +41,8 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    without_indents = re.sub("^ +", "", "\n".join(script), flags=re.MULTILINE)
-    return assembled("Who pulls this weight?", without_indents, *sheets)
+    bare = [re.sub(r"^\s+", "", text, flags=re.MULTILINE) for text in ("\n".join(script), *sheets)]
+    return assembled("Who pulls this weight?", *bare)
 
 
 def _printed(optimizer: Optimizer) -> str:

@@ -108,9 +108,10 @@ def assembled(title: str, script: str, *styles: str) -> str:
 
 
 def read(name: str, package: str = "autodiff.pages") -> str:
-    """A file of web/, without the lines that speak to its readers alone."""
+    """A file of web/, without what speaks to its readers alone."""
     text = resources.files(package).joinpath(f"web/{name}").read_text("utf-8")
-    return re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)
+    comment = r"^ *//.*\n| // .*| */\*[^*]*\*/\n?" if name.endswith((".js", ".css")) else "$^"
+    return re.sub(comment, "", text, flags=re.MULTILINE)
 
 
 def project() -> str | None:
@@ -134,7 +135,7 @@ def as_json(data: Any) -> str:
 def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") -> Page:
     """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const programs = {{\n{programs}\n}};", *(read(f"{x}.js") for x in PARTS[kind])]
-    styles = ["learning.css"] if kind == "training" else ["descent.css", "learning.css"]
+    styles = ["hand.css", "learning.css"] if kind == "training" else ["descent.css", "learning.css"]
     return _of_data(data, script, "\n".join(map(read, styles)), still)
 
 

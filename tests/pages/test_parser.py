@@ -134,7 +134,7 @@ def test_formulas_as_people_write_them(read):
     for text, typed, plain in zip(said, answers, read(*[[x] for x in said]), strict=True):
         assert typed == plain
         names = typed[3]  # and the command line reads what the page makes of it
-        assert close(plain[0][-1], parse(text, names)(*[2.0, 1.0, 0.5][: len(names)])), text
+        assert close(plain[0][-1], parse(text, names)(*[2.0, 0.5, 1.0][: len(names)])), text
 
 
 def by_python(text, names="xyz"):

@@ -2,7 +2,7 @@
 // `set`, which paints all anew; core.js draws the way from a formula to the page.
 
 let state, timer = 0, complaint = 0;
-const FORMULA = "a=2; b=1; y=(a+b)*b";
+const FORMULA = "a=2; b=3; y=(a+b)*b";
 const typing = data === null;
 
 // -- What is seen
@@ -70,24 +70,27 @@ const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "�
   EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
     onclick: () => { set({ editing: false }); retype(x, true, true); } }, x)));
 
-function stepBar({ step, graph, playing, ask }, { asking }) {
+function stepBar({ step, graph, playing, ask }, { asking, run }) {
   const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
+  const lost = !Number.isFinite(run.values.at(-1)); // there is nothing to send back
   const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
-    h("button", { class: `play ${asks ? "" : kind}`, onclick: asks ? () => go(step + 1) : play },
+    h("button", { class: `play ${asks ? "" : kind}`, disabled: lost,
+      onclick: asks ? () => go(step + 1) : play },
       asks ? "Show me" : playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"),
     step === last ? h("button", { class: "descend", ...HOLD }, "Descend")
-      : h("button", { onclick: () => go(step + 1, true) }, "Next"),
+      : h("button", { disabled: lost, onclick: () => go(step + 1, true) }, "Next"),
     h("label", { class: back ? "bar gradient" : "bar value" },
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
       h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
       h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
         oninput: (event) => go(Number(event.target.value)) })),
-    h("button.quiz", { "aria-pressed": ask, onclick: quiz }, ask ? "No quiz" : "Quiz me"));
+    h("button.quiz", { "aria-pressed": ask, disabled: lost && !ask, onclick: quiz },
+      ask ? "No quiz" : "Quiz me"));
 }
 
 function inputList(state, view) {
@@ -350,7 +353,7 @@ function onKey(event) {
   if (key === "Escape") return actions.end();
   if (target.matches("input")) return;
   const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[key], way = { ArrowDown: 1, ArrowUp: -1 }[key];
-  if (key === " " && !target.matches("button, .proves")) play();
+  if (key === " " && !target.matches("button, .proves")) main.querySelector(".play").click();
   else if (to !== undefined) go(to, key === "ArrowRight");
   else if (zoom) shift(0, 0, zoom);
   else if (key === "0") set({ eye: null });

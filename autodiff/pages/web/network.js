@@ -7,23 +7,32 @@ const live = liveGraph({ away: () => shown === null,
 
 // -- The address: it carries all that it takes to learn the same again
 
-let spec = { data: "circle", layers: "4-2", act: "tanh", by: "SGD", rate: 0.1, seed: 1 };
+const FIRST_SPEC = { data: "circle", layers: "4-2", act: "tanh", by: "SGD", seed: 1, rate: 0.1 };
+let spec = FIRST_SPEC;
 let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
 const past = [], ui = { kind: 1 }; // data before; what is open, typed and guessed
 
 const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, steps: view.t.steps,
   ...(view.s.held && { wire: view.s.wire }), ...(shown !== null && { point: shown }) })}`;
 
+// What an address says; where it says nothing that can be read, it is as at first.
 function readSpec(said) {
-  const by = Object.hasOwn(optimizers, said.by) ? said.by : "SGD", { rate } = optimizers[by];
-  spec = { data: said.data, layers: (said.layers.match(/[1-8]/g) ?? []).slice(0, 3).join("-"),
-    act: said.act === "relu" ? "relu" : "tanh", by, seed: Math.abs(said.seed | 0),
-    rate: clamp(Number(said.rate) || rate, rate / 100, 300 * rate) };
-  try {
-    rowsOf(spec.data);
-  } catch {
-    spec.data = "circle";
+  const isData = (text) => {
+    try { return rowsOf(text); } catch { return false; }
+  };
+  const can = { data: isData, layers: (x) => /^([1-8](-[1-8]){0,2})?$/.test(x),
+    act: (x) => /^(tanh|relu)$/.test(x), by: (x) => Object.hasOwn(optimizers, x),
+    seed: (x) => /^\d{1,9}$/.test(x),
+    rate: (x) => x >= optimizers[spec.by].rate / 100 && x <= 300 * optimizers[spec.by].rate };
+  const known = Object.keys(can).filter((key) => key in said), unread = [];
+  spec = { ...FIRST_SPEC };
+  for (const key of known) {
+    if (can[key](said[key])) spec[key] = said[key];
+    else unread.push(`${key}=${said[key]}`.slice(0, 24));
+    if (key === "by") spec.rate = optimizers[spec.by].rate;
   }
+  spec = { ...spec, seed: Number(spec.seed), rate: Number(spec.rate) };
+  return unread.length > 0 && `Of this address ${unread.join(", ")} was not understood. `;
 }
 
 // -- The page
@@ -32,26 +41,37 @@ function build(changes) {
   const { running = false, wire, held } = view?.s ?? {};
   if (view) view.s.running = false;
   spec = { ...spec, ...changes };
+  ui.alarm = null;
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
   const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
     outputs: 1, targets: [-1, 1], axes: [], classes: ["sand", "blue"], column: 2, measures: true,
     ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters, memory: parameters.map(() => memory), rate,
     optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
-  view.change({ rate: spec.rate, running, ...(held && !changes.layers && { wire, held }) });
+  view.change({ rate: spec.rate, running, ...(held && !("layers" in changes) && { wire, held }) });
 }
 
 // Other points for the network as it is.
 function take(data) {
-  spec.data = data;
   view.t.rows = rowsOf(data);
+  spec.data = data;
   view.t.look();
-  tell({ strayed: ui.strayed || view.t.steps > 0, problem: null });
+  tell({ strayed: ui.strayed || view.t.steps > 0, problem: null, alarm: null });
 }
 
 function edited(rows) {
-  past.push(spec.data);
+  const before = spec.data;
   take(rows.map(([x, y, k]) => [near(x), near(y), k].join(" ")).join("\n"));
+  past.push(before);
+}
+
+function erase(i) {
+  try {
+    edited(view.t.rows.toSpliced(i, 1));
+  } catch ({ message }) {
+    edited(view.t.rows);
+    tell({ alarm: `${message}: this one stays. ` });
+  }
 }
 
 function choose(data) {
@@ -76,49 +96,56 @@ function typed({ target: { value } }) {
   }
 }
 
+const wayOf = (x) => (x > 0 ? "larger →" : "← smaller");
+// Whether the address does not lead here: not all that was done stands in it.
+function strays() {
+  const { s, t } = view;
+  if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
+  return ui.strayed ||= s.rate !== spec.rate;
+}
 const asks = () => ui.asked && view.s.held && !view.t.steps;
 const EDIT = {
   heading() {
-    const { s, t } = view, way = Math.sign(-t.g[s.wire]);
-    return asks() ? ["Which points want this weight larger?", "Those whose arrow points right."]
-      : ["Who pulls this weight?", ui.guess && !t.steps
-      ? [ui.guess === way ? "You saw it" : "Not so", ": tip to tail they pull it ",
-        orange(way > 0 ? "→ larger" : "← smaller"), ". Now run."]
-      : "Touch a wire, and every point pulls it. Touch a point, and its graph opens."];
+    const { s, t } = view, { seen, alarm } = ui, g = t.g[s.wire];
+    const told = !s.running && seen?.g === t.g && seen.wire === s.wire; // nothing changed since
+    const lead = told ? [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
+      orange(g ? wayOf(-g) : "neither way"), ". Now run."]
+      : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.";
+    return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
+      alarm && h("b.error", alarm), asks() ? h("span.guess",
+      "Points pull at the orange wire. All arrows added up:", [-1, 1].map(
+        (guess) => press(wayOf(guess), () => {
+          s.pulls = null;
+          tell({ seen: { guess, g: t.g, wire: s.wire }, asked: false });
+        }))) : lead];
   },
-  idle: () => asks() && h("div.guess", "And all together?", [-1, 1].map((guess) =>
-    press(guess > 0 ? "larger →" : "← smaller", () => {
-      view.s.pulls = null;
-      tell({ guess, asked: false });
-    }))),
-  choices: () => h("div.choices",
+  idle: () => asks() && "Guess first: then they lie here, tip to tail.",
+  choices: (rate) => h("div.choices",
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
       spec.data === set, { class: "thumb", "aria-label": set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
-    pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)),
+    ui.open && [h("textarea", { rows: 4, oninput: typed, "aria-label": "points",
+      value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
+    h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
+      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
+    pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
-      past.length > 0 && press("↶ Undo", () => take(past.pop()))),
-    ui.open && [h("textarea", { rows: 4, oninput: typed, value: ui.problem ? ui.text : spec.data,
-      "aria-label": "points" }),
-    h("p.note", { role: "status" }, ui.problem ? h("b.error", ui.problem)
-      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")]),
-  note() {
-    const { s, t } = view;
-    if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
-    ui.strayed ||= s.rate !== spec.rate;
-    return ui.strayed ? "The address trains these points from the start: it leads nearby, not here."
-      : "The address holds all of this: send it.";
-  },
+      past.length > 0 && press("↶ Undo", () => take(past.pop())),
+      press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
+        ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
+    h("span.note", { role: "status" }, strays()
+      && "The link trains these points from the start: it leads nearby, not here.")),
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    return h("div.layers", sizes.map((n, l) => {
+    const full = sizes.length > 2, even = sizes.length && placeAt(2) - placeAt(1) < 112;
+    return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
         { "aria-label": `${words} neurons in layer ${l + 1}` });
       return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
         h("b", n), to("+", "more", 1));
-    }), sizes.length < 3 && press("+ layer", () => build({ layers: `${spec.layers}-4` }), null,
-      { class: "deeper" }));
+    }), press(full ? "3 at most" : "+ layer", () => build({ layers:
+      [...sizes, 4].join("-") }), null, { class: "deeper", disabled: full }));
   },
   kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
     .map(([kind, name, sign]) => press(sign, () => tell({ kind }), ui.kind === kind,
@@ -136,14 +163,17 @@ const EDIT = {
       const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
       const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
       ui.from = null;
-      if (!moved && i) down(Number(i));
-      else if (!moved) edited([...t.rows, [...s.box.back(...at), ui.kind]].slice(0, MANY));
-      else if (i) edited(out && t.rows.length > 1 ? t.rows.toSpliced(i, 1) : t.rows);
+      ui.opens = moved ? null : i;
+      if (!moved && !i) edited([...t.rows, [...s.box.back(...at), ui.kind]].slice(0, MANY));
+      else if (moved && i && out) erase(i);
+      else if (moved && i) edited(t.rows);
     },
+    // not before: the graph would get the click that ends a tap
+    onclick: () => ui.opens && down(Number(ui.opens)),
     onkeydown(event) {
       const { key, target: { dataset: { i } } } = event, { rows } = view.t;
       if (key === "Enter") down(Number(i));
-      else if (key === "Delete" && rows.length > 1) edited(rows.toSpliced(i, 1));
+      else if (key === "Delete") erase(i);
       else view.nudge(event);
       if (key.startsWith("Arrow")) edited(rows);
     },
@@ -179,6 +209,8 @@ function enter() {
   const { t, s } = view, { graph, leaves, neurons } = net;
   const node = s.held ? leaves[3 + s.wire] : null;
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
+  graph.says = neurons.at(-1);
+  graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}`;
   s.running = false;
   wear(true);
   const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
@@ -202,12 +234,12 @@ addEventListener("keydown", (event) => shown !== null && live.onKey(event));
 
 function openAddress() {
   const hash = location.hash || root.dataset.address || "";
-  const said = { ...spec, ...Object.fromEntries(new URLSearchParams(hash.slice(1))) };
-  const { steps = 0, wire = hash ? NaN : 12, point, ...rest } = said;
+  const said = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+  const { steps = 0, wire = hash ? NaN : 14, point } = said;
   wear(false);
-  readSpec(rest);
-  ui.asked = !hash;
-  build(spec);
+  const alarm = readSpec(said);
+  build({});
+  Object.assign(ui, { alarm, asked: !hash });
   const { t, s } = view, until = performance.now() + 4000;
   while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
   ui.strayed = t.steps < steps;
@@ -221,4 +253,4 @@ function paint() {
 }
 follow(paint, false);
 openAddress();
-new ResizeObserver(paint).observe(main);
+addEventListener("resize", paint);

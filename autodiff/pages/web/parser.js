@@ -9,7 +9,7 @@ const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
 const ALSO = { __proto__: null, ln: "log", max: "maximum", min: "minimum" };
 const TIMES_OR_OVER = { "*": "mul", "/": "div" }, PLUS_OR_MINUS = { "+": "add", "-": "sub" };
 const BARE = ["(", "[", "+", ",", "=", ";"]; // after these a product needs no brackets
-const FIRST = [2, 1, 0.5, -1, 3, -0.5]; // numbers for inputs that were given none
+const FIRST = [2, 0.5, 1, -1, 3, -0.5]; // numbers for inputs that were given none
 const LONGEST = 9000, MOST = 400;
 
 const SIGN_OF = { ...Object.fromEntries(Object.entries({ ...TIMES_OR_OVER, ...PLUS_OR_MINUS })

@@ -23,12 +23,15 @@ function rowsOf(text, n = 200) {
   if (lines.some(known)) return tableOf(lines.filter((line, i) => known(line) || (i
     && refuse(`“${line.join(" ")}” is not x, y and a class, such as 1.5 2 A`))));
   const f = Object.hasOwn(SETS, text) ? SETS[text] : curveOf(text);
-  return spaced(n - 1, 1, n).map((_, i) => {
+  return ofTwo(spaced(n - 1, 1, n).map((_, i) => {
     const k = i % 2 ? 1 : -1, [x, y, own] = f(dice(), dice(), k);
     const noise = () => (own ? 0 : (dice() + dice() - 1) / 2);
     return [near(x + noise()), near(y + noise()), own ?? k];
-  });
+  }));
 }
+
+const ofTwo = (rows) => (new Set(rows.map(([,, k]) => k)).size > 1 ? rows
+  : refuse("All points are of one class; two are needed"));
 
 // Numbers beyond the plane are stretched to it.
 function tableOf(lines) {
@@ -41,14 +44,15 @@ function tableOf(lines) {
     return Math.max(high, -low) <= SPAN ? all
       : all.map((x) => 0.9 * SPAN * (2 * (x - low) / (high - low || 1) - 1));
   });
-  return lines.map(([, , k], i) => [near(xs[i]), near(ys[i]), k === (kinds[1] ?? "1") ? 1 : -1]);
+  return ofTwo(lines.map(([, , k], i) => [near(xs[i]), near(ys[i]), k === kinds[1] ? 1 : -1]));
 }
 
 // Blue above the curve.
 function curveOf(text) {
+  if (!text.includes("x")) refuse("Type a formula of x, such as sin(x)");
   const { nodes, labels, inputs } = parse(text, byName);
   const other = inputs.map((i) => labels[i]).find((name) => name !== "x");
-  if (other) refuse(`“${other}” is unknown; write a formula of x, such as sin(x)`);
+  if (other) refuse(`“${other}” is unknown; the formula is one of x, such as sin(x)`);
   return (...shares) => {
     const [x, y] = shares.map((u) => near(11 * u - 5.5));
     const leaves = nodes.map(({ value }, i) => (labels[i] === "x" ? x : value));

@@ -33,14 +33,14 @@ const wireHands = {
 const wireChosen = () => ({ role: "slider", tabindex: 0, "aria-label": "the weight that is held",
   "aria-valuenow": s.wire ?? -1, "aria-valuetext": called.get(s.wire) ?? "none", ...wireHands });
 
-// What each sample asks of this weight: its own derivative, turned round. The scales stay while
-// points move, so that arrows grow and turn, but none passes 0.4 of the picture.
+// What each sample asks of this weight: its own derivative, turned round. The scales, shares of the
+// picture, stay while points move, so that arrows grow and turn, but none passes 0.4 of it.
 function pulled() {
   if (s.wire === null) return;
   const fresh = !s.pulls, now = performance.now();
   const slopes = t.rows.map((row) => programs.sample(row.concat(t.p))[1][s.wire]);
   s.pulls = slopes.map((slope) => clamp(-slope || 0, -1e9, 1e9));
-  const one = s.plotWidth / Math.max(...s.pulls.map(Math.abs), 1e-12);
+  const one = 1 / Math.max(...s.pulls.map(Math.abs), 1e-12);
   s.perPull = fresh ? 0.15 * one : Math.min(s.perPull, 0.4 * one);
   if (fresh) Object.assign(s, { reach: 0, lands: s.running || calm.matches ? now : now + 1700 });
 }
@@ -57,10 +57,10 @@ function pointed(x, y, by, thick, least = 0) {
 const placeOfRow = (row, i) => s.box.at([row[0], features === 2 ? row[1]
   : targets ? [targetOf(i)].flat()[0] : s.predictions[i][0]]);
 const pullsAtPoints = () => s.pulls && draw("pull", t.rows.map((row, i) =>
-  pointed(...placeOfRow(row, i), s.pulls[i] * s.perPull, 3.4, 3)).join(""));
+  pointed(...placeOfRow(row, i), s.pulls[i] * s.perPull * s.plotWidth, 3.4, 3)).join(""));
 
 const whoPulls = () => ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
-  orange("←"), "\u00a0smaller, ", orange("→"), "\u00a0larger"];
+  h("span.ways", orange("←"), " smaller, ", orange("→"), " larger")];
 
 // Below the picture: all arrows tip to tail, each as long as its share, so that they end at their
 // mean; and what the optimiser makes of it.

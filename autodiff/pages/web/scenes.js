@@ -184,7 +184,7 @@ const wires = ({ weights, biases }, l) => weights.map((row, i) =>
     const d = `M${from} ${low}C${half} ${low} ${half} ${high} ${to} ${high}`;
     return [draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
       dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
-        opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) }),
+        opacity: aside ? 0.3 : Math.min(0.9, 0.3 + 0.75 * size) }),
     bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5),
     draw(s.wire === index ? "hit halo" : "hit", d, { "data-wire": index })];
   }));

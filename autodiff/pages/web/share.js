@@ -1,8 +1,5 @@
 // What leaves the page: a link, a program, the page, a picture.
 
-// Where this page can be opened by others, or null.
-const published = () => (location.protocol === "https:" ? location.href.split("#")[0] : home);
-
 function shareMenu({ graph, share, copied }) {
   const item = (kind, words) => h("button", { onclick: () => { void send(kind); } },
     copied === kind ? "Copied" : words), toggle = () => set({ share: !share });
@@ -19,9 +16,7 @@ async function send(kind) {
   if (kind === "SVG") return download(new Blob([picture()]), "svg");
   if (kind === "PNG") return download(await pixels(picture()), "png");
   const text = kind === "link" ? published() + addressOf(state) : python(state);
-  try { await navigator.clipboard.writeText(text); } catch { return prompt("To copy:", text); }
-  set({ copied: kind });
-  return setTimeout(() => set({ copied: null }), 1500);
+  return copy(text, (done) => set({ copied: done && kind }));
 }
 
 function python({ graph, leaves }) {

@@ -3,6 +3,7 @@
 const edit = data.edit ?? {}; // what a page with an editor adds
 const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
+const wired = !few && (features < 3 ? layers : drawn).length > 0; // the network is drawn
 
 // -- What stands on the page
 
@@ -39,9 +40,9 @@ const controls = () => h("div.controls",
     () => change({ running: !s.running }), t.diverged),
   button("", "Step", () => { s.running = false; advance(1); }),
   button(t.diverged ? "main" : "", "Start again", again),
-  h("label.rate", "learning rate", logSlider("learning rate", data.rate / 100, data.rate * 300,
-    s.rate, (rate) => change({ rate })), h("output", amount(s.rate, 2))),
-  few ? null : lossNow());
+  s.narrow && edit.choices ? null : rate(), few ? null : lossNow());
+const rate = () => h("label.rate", "learning rate", logSlider("learning rate", data.rate / 100,
+  data.rate * 300, s.rate, (rate) => change({ rate })), h("output", amount(s.rate, 2)));
 
 const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.steps)}`);
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
@@ -81,23 +82,25 @@ function neuron(k, place, inside) {
   return h("button", { class: `neuron ${health}`, "aria-label": `${neurons[k]} ${health}`, ...place,
     onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide,
     onclick: (event) => (edit.neuron ?? show)(event, k) },
-  inside, s.size > 30 && h("span.health", health));
+  inside, s.size > 40 && h("span.health", health));
 }
 
 function key() {
   const sick = { dead: "0 for every point, no derivative passes",
     stuck: "flat for every point, no derivative passes",
     saturated: "flat for nearly every point, hardly any derivative passes" };
+  const some = (way) => wired && [...called.keys()].some((k) => way * t.p[k] > 0);
   const signs = [ // where the last is true
-    ["value", "━━ ", "positive weight", drawn.length],
-    ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
+    ["value", "━━ ", "positive weight; the larger, the thicker", some(1)],
+    ["sand", "– – ", "negative weight", some(-1)],
     ["value", "● ", data.classes[1], features === 2 && classes],
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
     ...(data.classes ?? []).slice(2).map((name, k) => ["ink", `${k + 2} `, name, features === 2]),
     ["ink", "○ ", "held back: no step sees it", features < 3 && data.held.length],
-    ["ink", "click ", "a new point; dragged out of the plane, it is gone", data.edit],
-    ["ink", "↗ ", edit.note?.(), data.edit],
-    ["error", "◎ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
+    ["ink", matchMedia("(pointer: coarse)").matches ? "tap " : "click ",
+      "adds a point; drag it out, and it is gone", data.edit],
+    ["error", "◎ ", features === 2 ? "wrong side" : "wrong: held for another class",
+      classes && s.right < t.rows.length],
     ...Object.entries(sick).map(([kind, words]) => {
       const n = s.health.filter((x) => x.startsWith(kind)).length;
       return ["error", `${n} ${kind}: `, words, n];
@@ -109,7 +112,7 @@ function key() {
 
 function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
-  const inside = drawn.length ? network() : features < 3 || !targets ? h("div")
+  const inside = wired ? network() : features < 3 || !targets ? h("div")
     : (classes ? samplesPicture : numbersPicture)(s.side - 40 * !s.phone,
       s.phone ? 0.84 * s.side : 470);
   const wide = few ? s.plotWidth : s.side;
@@ -118,27 +121,30 @@ function frame() {
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
   ].join("\n\n");
-  return h(few ? "main.page.few" : "main.page", heading(),
+  return h("main", { class: `page ${few ? "few" : ""} ${s.phone ? "phone" : ""}` }, heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
-      : [controls(), !s.phone && edit.choices?.(),
-        h(features > 2 ? "div.columns.samples" : "div.columns", sides,
-        drawn.length ? h("div", inside, curve(s.side - 40 * !s.phone, 112)) : inside,
-        h("div.right", large, drawn.length ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
-          features > 2 && classes && confusion())), s.phone && edit.choices?.(), key()],
+      : [controls(), !s.narrow && edit.choices?.(),
+        h("div.columns", sides,
+        wired ? h("div.left", inside, !s.phone && curve(s.side - 40, 112)) : inside,
+        h("div.right", large, wired ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
+          features > 2 && classes && confusion())), s.narrow && edit.choices?.(rate()),
+        wired && s.phone && curve(s.width, 112), key()],
     program(source),
     h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`));
 }
 
 function measure() {
-  [s.phone, s.width] = sizes();
-  const most = s.phone ? s.width : s.width * (few ? 0.57 : 0.5);
-  const plane = few ? 570 : data.edit ? Math.max(440, innerHeight - 500) : 440;
+  [s.narrow, s.width] = sizes();
+  s.phone = s.narrow && (s.width < 560 || few || features > 2); // all in one column
+  const most = s.phone ? s.width : Math.floor(s.width * (few ? 0.57 : 0.5));
+  const above = s.phone ? 332 : s.narrow ? 106 : 412; // what shall be seen with the plane
+  const plane = few ? 570 : data.edit ? Math.max(240, root.clientHeight - above) : 440;
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - s.plotWidth - (few ? 40 : 0); // what is left beside it
-  s.size = Math.min(s.phone ? 44 : data.edit ? 72 : 52, 0.6 * s.side / columns.length,
-    (plane - 20) / tallest);
-  s.netHeight = 52 + (1.29 * tallest - 0.29) * s.size;
+  s.size = Math.min(s.phone ? 34 : data.edit ? 110 : 52, 0.5 * s.side / columns.length,
+    (plane - 20) / tallest / 1.29);
+  s.netHeight = (s.phone ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;
 }
 
 function paint() {

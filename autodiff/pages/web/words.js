@@ -114,9 +114,9 @@ function sentence(state, view) {
     const { rule, inputs } = nodes[lost], xs = inputs.map((j) => run.values[j]);
     const large = [0, 0.5].every((by) => // beside a pole at 0 it is not
       Math.abs(rule.value(...xs.map((x) => x || by))) === Infinity);
-    const at = [...new Set(inputs)].map((j, k) =>
-      [k ? ", " : "", named(graph, j), labels[j] && ` = ${inFull(run.values[j])}`]);
-    return [say`${opOf(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
+    const at = [...new Set(inputs)].filter((j) => nodes[j].rule || labels[j]).map((j, k) =>
+      [k ? ", " : "", named(graph, j), ` = ${inFull(run.values[j])}`]);
+    return [say`${short(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
       ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
@@ -132,7 +132,8 @@ function sentence(state, view) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
     const only = state.proof.edge ? "this one use of" : "only";
     return [[say`Move ${only} ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
-      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
+      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
+    aboutOf(graph, run)];
   }
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node, { unsure: [odd] = [] } = graph;
@@ -175,6 +176,7 @@ function endWords(state, { run }, y) {
   const size = (i) => Math.abs(run.adjoints[i]);
   const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
+  if (graph.about) return [aboutOf(graph, run), prove];
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
@@ -193,6 +195,10 @@ function endWords(state, { run }, y) {
   return [by ? say`All gradients are here. Move ${x} by ${number(by)}, and ${y} moves by about
     ${orange(by * slope)}.` : "All gradients are here.", prove];
 }
+
+// The point whose graph a network opened.
+const aboutOf = ({ about, says }, { values }) => about && say`${about}: output
+  ${blue(values[says])}, loss ${blue(values.at(-1))}.`;
 
 function steepWords(graph, leaves, run, y, j) {
   const x = named(graph, j), slope = run.adjoints[j], at = number(leaves[j]);
