@@ -436,7 +436,7 @@ def solution_7(logits, target):
 
 
 def survived(loss, numbers, target):
-    if any(x in (nn.cross_entropy, logsumexp) for x in outside(loss)):
+    if any(x is y for x in outside(loss) for y in (nn.cross_entropy, logsumexp)):
         raise Hint("That is the work of the package. Write your own, with exp and log.")
     logits = Vector(numbers)
     found = loss(logits, target)

@@ -28,6 +28,7 @@ from .verdicts import (
     guesses,
     number,
     plain,
+    same,
     solutions,
 )
 from .your_engine import check_7
@@ -63,9 +64,11 @@ for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtr
 
 predict = guesses("""
     1. 135: Right: small nudges do not get in one another's way, so their effects add.
-       72: That is the first path alone. Each of the three brings its own share of the nudge to y.
+       72: That is one path alone. Each of the three brings its own share of the nudge to y.
+       54: That is one path alone. Each of the three brings its own share of the nudge to y.
+       9: That is one path alone. Each of the three brings its own share of the nudge to y.
        34992: Rates multiply along a path. These are three paths side by side.
-       else: Each path brings its own share of the nudge to y.
+       else: Multiply along each path. And each brings its own share of the nudge to y.
     2. 18: Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.
        9: Rates multiply along a chain; they do not add.
        27: That is the value of y, not how fast it moves.
@@ -119,7 +122,7 @@ def adjoints_of_u_and_b(answer):
     entries = plain(answer)
     if not isinstance(entries, list) or len(entries) != 2:
         raise Hint("Expected two numbers: (adjoint of u, adjoint of b).")
-    if entries == [2.0, 7.0]:
+    if same(entries, [2.0, 7.0], 1e-9):
         raise Hint("Both numbers are right, in the other order: first the adjoint of u.")
     for name, entry in zip("ub", entries):
         yield name, entry if empty(entry) else number(entry)
@@ -302,6 +305,11 @@ def walked(engine, program):
         yield f"the grad of the root{calls}", nodes[-1].grad
         for name, node in zip(INPUTS, nodes):
             yield f"{name}.grad{calls}", node.grad
+    if len(program) == 2:  # and from two roots, of which one lies between
+        engine(nodes[-2])
+        engine(nodes[-1])
+        for name, node in zip(INPUTS, nodes):
+            yield f"{name}.grad, called for p, then for q again,", node.grad
 
 
 def solution_5(root):
@@ -330,6 +338,9 @@ check_5 = Exercise(
         {at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the
         first call: set it to 0.
             node.grad = 0.0 → pass
+        {at} {part} should be {expected}, not {found}. p still holds the 1 that it had as a root:
+        set the nodes between to 0 first, not after they have sent.
+            node.grad = 0.0 → pass; send(node) → node.grad = send(node) or (node.grad if node is root or not node.parents else 0.0)
         {at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.
             if node.parents → if True
     """,

@@ -13,13 +13,13 @@ WAYS = {
     "right": ("right", "up", "more", "larger", "bigger", "higher", "increase", "r", "+", "→", "↑"),
     "left": ("left", "down", "less", "smaller", "lower", "decrease", "l", "-", "−", "←", "↓"),
 }
+ALONG = "Which slider moves the whole curve along the sticks?"
 SAID = {
     "d": "✓ Right: d lifts the whole curve, and every dot lies above it.",
     "c": "✗ Nearly: c moves the curve sideways, which shortens the sticks where it is steep. Which "
     "slider shortens them all?",
     "a": "✗ Nearly: that helps on the right. In the middle the curve stays where it is.",
-    "b": "✗ b turns the curve about its middle: on one side the sticks grow. Which slider moves the "
-    "whole curve along the sticks?",
+    "b": f"✗ b turns the curve about its middle: on one side the sticks grow. {ALONG}",
 }
 
 predict = guesses("""
@@ -74,6 +74,8 @@ def guess(slider, way):
         print("✗ The slider is right. But where do the dots lie, above the curve or below?")
     elif letter == "d" and len(towards) != 1:
         print("✗ The slider is right. And which way, left or right?")
+    elif letter != "d" and towards == {"left"}:
+        print(wrapped(f"✗ To the left {letter} makes the loss grow. {ALONG}"))
     else:
         print(wrapped(SAID[letter]))
 
