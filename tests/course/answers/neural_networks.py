@@ -96,6 +96,16 @@ def imported_inside(logits, target):
     return summed(logits) - logits[target]
 
 
+def probe_too_early(net, xs):
+    """The gradients are read before the walk back."""
+    outs = []
+    for layer in net.layers:
+        outs.append(xs := layer(xs))
+    gradients = [[y.grad for y in out] for out in outs]
+    xs[0].backward()
+    return [[y.data for y in out] for out in outs], gradients
+
+
 class OneLayer(lesson.Linear):
     def __call__(self, xs):
         return [float(y.data) for y in lesson.Linear.__call__(self, xs)]
@@ -140,17 +150,22 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, HalfNetwork, "Nothing here yet: the output."),
     (4, lambda net, xs: net(xs), "Return two lists"),
     (4, lambda net, xs: solution_4(net, xs)[::-1], "the activations of layer 1[0] should be"),
+    (4, probe_too_early, "and read the grads afterwards"),
     (4, lambda net, xs: ([layer.bias for layer in net.layers],) * 2, "These are Values"),
     (5, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
     (5, lambda n, m, rng: solution_5(n, m, Random(0)), "Draw each weight from rng"),
     (5, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
     (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (15, 300), not ()"),
+    (5, Edit("0, n_in**-0.5", "n_in**-0.5, 0"), "the mean first, then the spread"),
+    (5, Edit("rng.gauss(0, n_in**-0.5)", "Value(rng.gauss(0, 6**-0.5))"), "`network` makes the Values"),
+    (5, Edit("n_in**-0.5", "1 / 6**0.5"), "n is n_in"),
     (5, Edit("n_in**-0.5", "2 / n_in**0.5"), "n · Var(w) should be 1"),
     (5, Edit("n_in**-0.5", "(2 / n_in) ** 0.5"), "is for relu"),
     (5, Edit("gauss(0,", "gauss(-1.0,"), "the mean should be 0, not -"),
     (6, lambda sums: [z.data for z in lesson.solution_6(sums)], "one for each sum; in it there is a float"),
     (6, lambda sums: lesson.solution_6(sums)[0], "one for each sum; found a Value"),
     (6, lambda sums: lesson.solution_6(sums)[1:], "The shape should be (3,), not (2,)"),
+    (6, Edit("[(z - mean) *", "[z *"), "From each sum its mean has to go"),
     (6, Edit("(z - mean) ** 2", "(z - mean) ** 4"), "the mean of the squares of what is left"),
     (7, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
     (7, lambda logits, target: autodiff.nn.cross_entropy(logits, target), "That is the work of the package"),
