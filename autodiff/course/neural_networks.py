@@ -8,7 +8,6 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Matrix, Vector, exp, log, logsumexp, nn, show_training
-from autodiff.engine.errors import kind_of
 from autodiff.optim import SGD
 
 from . import our_engine
@@ -21,6 +20,7 @@ from .verdicts import (
     after_your_guess,
     edits,
     empty,
+    expect,
     guesses,
     known,
     outside,
@@ -108,8 +108,7 @@ def dotted(dot, ws, xs):
     ws, xs = [[kind(each) for each in row] for row in (ws, xs)]
     with noted(kind) as nodes:
         result = dot(ws, xs)
-    if not isinstance(result, kind):
-        raise Hint(f"Expected one Value of the engine, found {kind_of(result)}.")
+    expect(isinstance(result, kind), "one Value of the engine", result)
     if isinstance(result.data, kind):
         raise Hint("The number in your node is a Value again: compute it from the data of each.")
     yield "the number", result.data
@@ -168,11 +167,9 @@ solution_2 = Linear
 
 def entries(results, kind, what):
     """The numbers of a list of Values; a Hint if it is anything else."""
-    if not isinstance(results, (list, tuple)):
-        raise Hint(f"Expected a list of Values, {what}; found {kind_of(results)}.")
-    others = [each for each in results if not isinstance(each, kind)]
-    if others:
-        raise Hint(f"Expected a list of Values, {what}; in it there is {kind_of(others[0])}.")
+    expect(isinstance(results, (list, tuple)), f"a list of Values, {what}", results)
+    for each in results:
+        expect(isinstance(each, kind), f"a list of nothing but Values, {what}", each)
     return [each.data for each in results]
 
 
@@ -286,7 +283,7 @@ check_3 = Exercise(
             in self.layers: → in self.layers[::-1]:
         Those are the parameters of one layer: all layers learn.
             in self.layers for → in self.layers[:1] for
-            in self.layers for → in self.layers[-1:] for
+                               → in self.layers[-1:] for
     """,
 )
 
@@ -330,12 +327,14 @@ check_4 = Exercise(
         All gradients are 0. Go backward from the result of the last layer that you have kept,
         for net(xs) would make another graph, and read the grads afterwards.
             xs[0].backward() → pass
+        First the activations, then the gradients.
+            [[y.data for y in out] for out in outs], → [[y.grad for y in out] for out in outs],; [[y.grad for y in out] for out in outs] → [[y.data for y in out] for out in outs]
         These are the activations once more. Each has a grad.
             y.grad → y.data
         These are the gradients of parameters. We want those of what the layers say.
             [y.grad for y in out] for out in outs → [p.grad for p in layer.weight[0]] for layer in net.layers
-            [y.grad for y in out] for out in outs → [p.grad for p in layer.bias] for layer in net.layers
-            [y.grad for y in out] for out in outs → [p.grad for p in layer.parameters()] for layer in net.layers
+                                                  → [p.grad for p in layer.bias] for layer in net.layers
+                                                  → [p.grad for p in layer.parameters()] for layer in net.layers
     """,
 )
 
@@ -345,21 +344,14 @@ def solution_5(n_in, n_out, rng):
     return [[rng.gauss(0, n_in**-0.5) for _ in range(n_in)] for _ in range(n_out)]
 
 
-class Chance(Random):
-    def gauss(self, mu=0.0, sigma=1.0):
-        if sigma == 0:
-            raise Hint("gauss takes the mean first, then the spread. Yours has a spread of 0.")
-        return super().gauss(mu, sigma)
-
-
 def drawn(init, n_in, n_out):
-    made = [init(n_in, n_out, Chance(seed)) for seed in (0, 0, 1)]
+    made = [init(n_in, n_out, Random(seed)) for seed in (0, 0, 1)]
     rows, again, other = [plain(x.data if isinstance(x, Matrix) else x) for x in made]
     if np.asarray(rows).dtype == object and np.ndim(rows) == 2:
         raise Hint("Return rows of numbers: `network` makes the Values.")
     yield "the shape of the weights", str(np.shape(rows))
     if rows != again or rows == other or np.ptp(rows, axis=0).max() == 0:
-        raise Hint("Draw each weight from rng: rng.gauss(mean, spread) gives another every time.")
+        raise Hint("Draw each weight from rng: gauss, the mean first, gives another every time.")
     variance = np.var(rows)
     yield "the mean", 0.0 if np.mean(rows) ** 2 < variance / 100 else np.mean(rows)
     mean = (n_in + n_out) / 2  # by which Glorot and Bengio divide
@@ -419,7 +411,7 @@ check_6 = Exercise(
     slips="""
         Divide by the root of the variance: that is a mean of squares.
             **-0.5 → **-1
-            **-0.5 → **0.5
+                   → **0.5
         The mean is 0 now. And the spread? Divide by it.
             * variance**-0.5 →
         From each sum its mean has to go before it is divided.
@@ -479,19 +471,19 @@ check_7 = Exercise(
     slips="""
         Subtract the *largest* logit: then no power is above 1, whichever logits come.
             max(logits) → logits[0]
-            max(logits) → logits[target]
-            max(logits) → sum(logits) / len(logits)
-            max(logits) → min(logits)
+                        → logits[target]
+                        → sum(logits) / len(logits)
+                        → min(logits)
         A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?
             log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(z[target]) / sum(map(exp, z)))
             z[target] → log(exp(z[target]))
         The largest is subtracted in the sum, but not from the logit of the target.
-            z[target] → logits[target]
+                      → logits[target]
         exp(1000) is too large for a float. What may be subtracted from all logits?
             logits - max(logits) → logits
             log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(logits[target]) / sum(map(exp, logits)))
         The sign: a loss falls as the probability rises.
-            log(sum(exp(z_k) for z_k in z)) - z[target] → z[target] - log(sum(exp(z_k) for z_k in z))
+                                                        → z[target] - log(sum(exp(z_k) for z_k in z))
     """,
 )
 

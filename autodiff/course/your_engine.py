@@ -221,16 +221,15 @@ def again(Value):
         hint = hint if x.grad > 6 else "Whose grad must start at 0, and whose not?"
         grad = shown(x.grad)
         raise Hint(f"p = x + x; q = x + p, backward called twice: x.grad is {grad}, not 6. {hint}")
-    x, y = Value(3.0), Value(5.0)
-    p = x * y
+    x = Value(3.0)
+    p = x * Value(5.0)
     q = p + x
-    p.backward()
-    q.backward()
+    for root in (p, q):
+        root.backward()
     if not same(x.grad, 11.0):
         raise Hint(
-            "p = x * y; q = p + x, p.backward(), then q.backward(), at x = 3, y = 5: x.grad is "
-            f"{shown(x.grad)}, not 11. p still holds its 1 as a root: set the nodes between to 0 before they "
-            "are sent to, not after."
+            f"p = x * Value(5); q = p + x, p.backward(), q.backward(): x.grad is {shown(x.grad)}, not 11. p still "
+            "holds its 1 as a root: set the nodes between to 0 first, not after they have sent."
         )
 
 
