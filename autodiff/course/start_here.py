@@ -6,7 +6,7 @@ from autodiff import Value, optim, show_training, tanh
 from autodiff.pages.page import read
 
 from .reverse_mode import HEIGHTS
-from .verdicts import empty, guesses, wrapped
+from .verdicts import after_your_guess, empty, guesses, wrapped
 
 NAMES = {"rise": "a", "pace": "b", "shift": "c", "middle": "d"}
 WAYS = {
@@ -35,6 +35,12 @@ predict = guesses("""
        0.72 to 0.73: That is at 0.02, the rate that it begins with. Drag it to 0.1.
        0 to 4.1: Is a longer step a better one? Start again, drag the rate to 0.1, press Step once.
        else: Start again, drag the rate to 0.1, and press Step once.
+    4. -7.18 to -7.16: Right: and the loss falls as c grows.
+       7.16 to 7.18: The size is right. But does the loss rise, or fall?
+       -13.29 to -13.27: That is a hair of d. The third number is c.
+       -3.39 to -3.37: That is a hair of a. The third number is c.
+       -1.06 to -1.04: That is a hair of b. The third number is c.
+       else: In the line of nudged, give c, the third number, 0.000001, and d its 1.0 again.
 """)
 
 

@@ -95,6 +95,19 @@ def test_the_steps_and_the_smallest_loss_of_the_first_page_are_those_of_the_engi
     assert capsys.readouterr().out.count("✓ Right") == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("c", "✓ Right"), *[(name, f"✗ That is a hair of {name}.") for name in "abd"]],
+)
+def test_a_nudge_of_each_number_on_the_first_page_is_told_which_it_was(name, said, capsys):
+    heights = [height for _, height in reverse_mode.SUNFLOWER]
+    given = on_the_page("00", "loss", "here", given={"tanh": math.tanh, "heights": heights})
+    at = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0}
+    moved = given["loss"](**at | {name: at[name] + 1e-6}) - given["here"]
+    start_here.predict(4, moved / 1e-6)
+    assert said in capsys.readouterr().out
+
+
 def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
     (source,) = [source for source in code_of("00") if "heights = [" in source]
     listed = re.findall(r"\d\.\d{4}", source.partition("def loss")[0])

@@ -1,5 +1,6 @@
 """The notebooks run from a clean kernel, and what is committed is what they print."""
 
+import ast
 import base64
 import html
 import importlib
@@ -207,6 +208,25 @@ def test_a_lesson_is_one_sitting_of_short_cells_with_exercises_and_an_error_on_p
         if re.search(r"(?m)^check_\d\(", cell.source):
             imported = re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source)
             assert not imported, "if this cell is broken, others miss what it imports"
+
+
+def parsed(cell):
+    return ast.parse(re.sub(r"(?m)^%.*", "", cell.source))
+
+
+def imports(cell):
+    found = [x for x in ast.walk(parsed(cell)) if isinstance(x, (ast.Import, ast.ImportFrom))]
+    return {name.asname or name.name for x in found for name in x.names}
+
+
+@pytest.mark.parametrize("path", [LESSONS[3], LESSONS[6]], ids=lambda path: path.stem)
+def test_after_a_restart_the_first_cell_has_the_imports_of_each_exercise(path):
+    first, *cells = code_cells(path)
+    for i, cell in enumerate(cells):
+        if re.search(r"(?m)^check_\d\(|your_engine\(", cell.source):
+            used = {x.id for x in ast.walk(parsed(cell)) if isinstance(x, ast.Name)}
+            earlier = set().union(*map(imports, cells[:i]))
+            assert not used & earlier - imports(first) - imports(cell), cell.source
 
 
 BOX = re.compile(r"<details><summary>After your guess.*?</details>", re.DOTALL)
