@@ -8,7 +8,6 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Matrix, Vector, exp, log, logsumexp, nn, show_training
-from autodiff.engine.errors import kind_of
 from autodiff.optim import SGD
 
 from . import our_engine
@@ -21,6 +20,7 @@ from .verdicts import (
     after_your_guess,
     edits,
     empty,
+    expect,
     guesses,
     known,
     outside,
@@ -108,8 +108,7 @@ def dotted(dot, ws, xs):
     ws, xs = [[kind(each) for each in row] for row in (ws, xs)]
     with noted(kind) as nodes:
         result = dot(ws, xs)
-    if not isinstance(result, kind):
-        raise Hint(f"Expected one Value of the engine, found {kind_of(result)}.")
+    expect(isinstance(result, kind), "one Value of the engine", result)
     if isinstance(result.data, kind):
         raise Hint("The number in your node is a Value again: compute it from the data of each.")
     yield "the number", result.data
@@ -168,11 +167,9 @@ solution_2 = Linear
 
 def entries(results, kind, what):
     """The numbers of a list of Values; a Hint if it is anything else."""
-    if not isinstance(results, (list, tuple)):
-        raise Hint(f"Expected a list of Values, {what}; found {kind_of(results)}.")
-    others = [each for each in results if not isinstance(each, kind)]
-    if others:
-        raise Hint(f"Expected a list of Values, {what}; in it there is {kind_of(others[0])}.")
+    expect(isinstance(results, (list, tuple)), f"a list of Values, {what}", results)
+    for each in results:
+        expect(isinstance(each, kind), f"a list of nothing but Values, {what}", each)
     return [each.data for each in results]
 
 
@@ -286,7 +283,7 @@ check_3 = Exercise(
             in self.layers: → in self.layers[::-1]:
         Those are the parameters of one layer: all layers learn.
             in self.layers for → in self.layers[:1] for
-            in self.layers for → in self.layers[-1:] for
+                               → in self.layers[-1:] for
     """,
 )
 
@@ -327,15 +324,17 @@ check_4 = Exercise(
             outs = [] → outs = [xs]
         The last layer counts, too.
             in outs] → in outs[:-1]]
-        All gradients are 0. Go backward from the result of the last layer that you have kept:
-        net(xs) would make another graph.
+        All gradients are 0. Go backward from the result of the last layer that you have kept,
+        for net(xs) would make another graph, and read the grads afterwards.
             xs[0].backward() → pass
+        First the activations, then the gradients.
+            [[y.data for y in out] for out in outs], → [[y.grad for y in out] for out in outs],; [[y.grad for y in out] for out in outs] → [[y.data for y in out] for out in outs]
         These are the activations once more. Each has a grad.
             y.grad → y.data
         These are the gradients of parameters. We want those of what the layers say.
             [y.grad for y in out] for out in outs → [p.grad for p in layer.weight[0]] for layer in net.layers
-            [y.grad for y in out] for out in outs → [p.grad for p in layer.bias] for layer in net.layers
-            [y.grad for y in out] for out in outs → [p.grad for p in layer.parameters()] for layer in net.layers
+                                                  → [p.grad for p in layer.bias] for layer in net.layers
+                                                  → [p.grad for p in layer.parameters()] for layer in net.layers
     """,
 )
 
@@ -348,9 +347,11 @@ def solution_5(n_in, n_out, rng):
 def drawn(init, n_in, n_out):
     made = [init(n_in, n_out, Random(seed)) for seed in (0, 0, 1)]
     rows, again, other = [plain(x.data if isinstance(x, Matrix) else x) for x in made]
+    if np.asarray(rows).dtype == object and np.ndim(rows) == 2:
+        raise Hint("Return rows of numbers: `network` makes the Values.")
     yield "the shape of the weights", str(np.shape(rows))
     if rows != again or rows == other or np.ptp(rows, axis=0).max() == 0:
-        raise Hint("Draw each weight from rng: rng.gauss(mean, spread) gives another every time.")
+        raise Hint("Draw each weight from rng: gauss, the mean first, gives another every time.")
     variance = np.var(rows)
     yield "the mean", 0.0 if np.mean(rows) ** 2 < variance / 100 else np.mean(rows)
     mean = (n_in + n_out) / 2  # by which Glorot and Bengio divide
@@ -373,6 +374,7 @@ check_5 = Exercise(
             n_in**-0.5 → 1 / n_in
         A neuron sums as many terms as it has inputs: n is n_in.
             n_in** → n_out**
+                   → 6**
         That is the old spread again.
             n_in**-0.5 → 0.1
         A row for each neuron: n_out rows of n_in numbers.
@@ -409,11 +411,11 @@ check_6 = Exercise(
     slips="""
         Divide by the root of the variance: that is a mean of squares.
             **-0.5 → **-1
-            **-0.5 → **0.5
+                   → **0.5
         The mean is 0 now. And the spread? Divide by it.
             * variance**-0.5 →
         From each sum its mean has to go before it is divided.
-            (z - mean) * → z *
+            (z - mean) * variance → z * variance
         The variance is the mean of the squares of what is left without the mean.
             (z - mean) ** 2 → z**2
         Each mean divides by the number of its terms: len(sums), which is twelve in our network alone.
@@ -436,7 +438,7 @@ def solution_7(logits, target):
 
 
 def survived(loss, numbers, target):
-    if any(x in (nn.cross_entropy, logsumexp) for x in outside(loss)):
+    if any(x is y for x in outside(loss) for y in (nn.cross_entropy, logsumexp)):
         raise Hint("That is the work of the package. Write your own, with exp and log.")
     logits = Vector(numbers)
     found = loss(logits, target)
@@ -469,19 +471,19 @@ check_7 = Exercise(
     slips="""
         Subtract the *largest* logit: then no power is above 1, whichever logits come.
             max(logits) → logits[0]
-            max(logits) → logits[target]
-            max(logits) → sum(logits) / len(logits)
-            max(logits) → min(logits)
+                        → logits[target]
+                        → sum(logits) / len(logits)
+                        → min(logits)
         A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?
             log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(z[target]) / sum(map(exp, z)))
             z[target] → log(exp(z[target]))
         The largest is subtracted in the sum, but not from the logit of the target.
-            z[target] → logits[target]
+                      → logits[target]
         exp(1000) is too large for a float. What may be subtracted from all logits?
             logits - max(logits) → logits
             log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(logits[target]) / sum(map(exp, logits)))
         The sign: a loss falls as the probability rises.
-            log(sum(exp(z_k) for z_k in z)) - z[target] → z[target] - log(sum(exp(z_k) for z_k in z))
+                                                        → z[target] - log(sum(exp(z_k) for z_k in z))
     """,
 )
 
@@ -494,6 +496,7 @@ predict = guesses("""
     2. 1: Right: at 0 the first relu gives 1, and the others 0.
        else: Put in z = 0.
     3. 1e-8 to 1e-5: Right, or nearly: hardly anything is left.
+       0 to 1e-8: Not quite so small: each of the eight layers adds up six terms. Open the box.
        1e-5 to 0.1: Far less: each of the eight layers between shrinks it. Open the box.
        else: It shrinks from layer to layer, and there are eight. Open the box.
     4. 0.06: Right: 6 · 0.01.
@@ -501,26 +504,38 @@ predict = guesses("""
        0.01: That is what one term has. There are six.
        0.24 to 0.25: That is the factor of the spread. And of its square?
        else: Six independent terms: their variances add up.
-    5. 0.2 to 0.3: Right, or nearly: tanh takes a little each time.
+    5. 4: Right: same layers, same bend, same steps. Only the first weights are new.
+       1: Those ten layers have just learnt. What is new about them?
+       2: The same tanh has just learnt. What is new about these layers?
+       3: The same steps have just learnt, at the same rate. What is new?
+       else: Put the number of what you suspected in the cell where it is asked: 1, 2, 3 or 4.
+    6. 0.5: Right: half of the sums are cut off, and the others keep their squares.
+       1: That is the sum's. relu makes 0 of each that is negative.
+       else: How many of the sums are negative? And the squares of the others?
+    7. 0.2 to 0.3: Right, or nearly: tanh takes a little each time.
+       0 to 0.2: Not quite so small: the smaller a signal is, the less of it tanh takes.
        1: The *sums* keep their size. But tanh makes everything a little smaller.
        else: The sums keep their size, and tanh makes them a little smaller, nine times.
-    6. 0 to 0.01: Right: that step makes all the difference.
+    8. 0 to 0.01: Right: that step makes all the difference.
        0.3 to 0.8: As at 0.2? Something happens between 0.2 and 0.25: drag, and see.
        else: Something happens between 0.2 and 0.25: drag, and see.
-    7. 0.7 to 0.78: Right: the flat line.
+    9. 0 to 0.001: Right: nothing. One step, and every week is told the same.
+       0.7 to 1: One step takes 0.03 times the gradient. How large are those of the first layer?
+       else: How large are the gradients of the first layer? And 0.03 of that, in a tanh?
+    10. 0.7 to 0.78: Right: the flat line.
        else: At 84, what is the slope of tanh? And what did a network do that got no gradient?
-    8. 0.7 to 0.8: Right, or nearly: the sums have size 1, and tanh takes some of it.
+    11. 0.6 to 0.8: Right, or nearly: the sums have size 1, and tanh takes some of it.
        1: So large are the sums. And what does tanh do to them?
        else: Each layer brings its sums to the size 1, however small they come. And then tanh?
-    9. -0.7 to -0.66: Right: it has 1/3, and lacks 2/3.
+    12. -0.7 to -0.66: Right: it has 1/3, and lacks 2/3.
        0.66 to 0.7: The size is right. If that logit grows, does the loss grow?
        0.33 to 0.34: That is its probability. The loss is -z + log of the sum of the powers.
        else: Write your loss first, and ask it.
-    10. 2.3 to 2.31: Right: the logarithm of 10.
+    13. 2.3 to 2.31: Right: the logarithm of 10.
        0.1: That is the probability. What is minus its logarithm?
        -2.31 to -2.3: Minus the logarithm of 1/10: is that negative?
        else: Each digit gets the probability 1/10. What is minus the logarithm of that?
-    11. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
+    14. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
        0: For a loss of 0 the logits have to differ by far. By how much can these?
        else: A tanh is between -1 and 1. What are the best ten logits, and what is their loss?
 """)

@@ -4,7 +4,6 @@
 import math
 import tracemalloc
 
-from autodiff.engine.errors import kind_of
 from autodiff.tiny import Value, recorded
 
 from . import our_engine as solution_7
@@ -20,16 +19,7 @@ from .gallery import (
     patience,
     run,
 )
-from .verdicts import (
-    Exercise,
-    Hint,
-    after_your_guess,
-    empty,
-    guesses,
-    number,
-    plain,
-    solutions,
-)
+from .verdicts import Exercise, Hint, after_your_guess, empty, expect, guesses, plain, solutions
 from .your_engine import check_7
 
 
@@ -63,9 +53,9 @@ for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtr
 
 predict = guesses("""
     1. 135: Right: small nudges do not get in one another's way, so their effects add.
-       72: That is the first path alone. Each of the three brings its own share of the nudge to y.
+       9 to 72: Is that one path alone? Each of the three brings its own share of the nudge to y.
        34992: Rates multiply along a path. These are three paths side by side.
-       else: Each path brings its own share of the nudge to y.
+       else: Multiply along each path. And each brings its own share of the nudge to y.
     2. 18: Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.
        9: Rates multiply along a chain; they do not add.
        27: That is the value of y, not how fast it moves.
@@ -121,8 +111,7 @@ def adjoints_of_u_and_b(answer):
         raise Hint("Expected two numbers: (adjoint of u, adjoint of b).")
     if entries == [2.0, 7.0]:
         raise Hint("Both numbers are right, in the other order: first the adjoint of u.")
-    for name, entry in zip("ub", entries):
-        yield name, entry if empty(entry) else number(entry)
+    yield from zip("ub", entries)
 
 
 check_1 = Exercise(
@@ -204,16 +193,16 @@ check_3 = Exercise(
         That is the adjoint, not what the closure makes of it.
             += message → += node.grad
         The closure returns all the messages together: give each parent its own.
-            += message → += node.closure(node.grad)
+                       → += node.closure(node.grad)
         An input has no parents: go through as many as there are.
             zip(node.parents → zip([node.parents[0], node.parents[1]]
         No grad has changed: assign the sum, parent.grad += ...
             += → +
         A message replaced what was there. Add it: +=
-            += → =
+               → =
         Give the closure the node's grad, neither 1 nor its data.
             node.grad → 1.0
-            node.grad → node.data
+                      → node.data
         A node that is a parent twice gets two messages: one for each edge.
             zip(node.parents, node.closure(node.grad)) → dict(zip(node.parents, node.closure(node.grad))).items()
     """,
@@ -224,8 +213,7 @@ def placed(order, program):
     nodes = run(program, map(Value, DATA))
     with patience():
         found = order(nodes[-1])
-    if not isinstance(found, (list, tuple, dict)):
-        raise Hint(f"Expected a list of the nodes, found {kind_of(found)}.")
+    expect(isinstance(found, (list, tuple, dict)), "a list of the nodes", found)
     if not all(isinstance(x, Value) for x in found):
         raise Hint("Return a list of the nodes themselves.")
     if not {*found} <= {*nodes}:
@@ -273,9 +261,7 @@ check_4 = Exercise(
     praise=f"Right on all {len(GRAPHS):,} graphs: each node once, after its parents.",
     slips={
         "{at} the root is missing: it follows its parents.": lambda root: solution_4(root)[:-1],
-        "{at} the root comes first. Enter it after its parents.": lambda root: solution_4(root)[
-            ::-1
-        ],
+        "{at} the root comes first: enter it last.": lambda root: solution_4(root)[::-1],
         "{at} a node is there {found}. Skip what is in the list.": [
             all_paths,
             lambda root: [*root.parents, root],
@@ -302,6 +288,11 @@ def walked(engine, program):
         yield f"the grad of the root{calls}", nodes[-1].grad
         for name, node in zip(INPUTS, nodes):
             yield f"{name}.grad{calls}", node.grad
+    if len(program) == 2:  # and from two roots, of which one lies between
+        engine(nodes[-2])
+        engine(nodes[-1])
+        for name, node in zip(INPUTS, nodes):
+            yield f"{name}.grad, called for p, then for q again,", node.grad
 
 
 def solution_5(root):
@@ -326,10 +317,13 @@ check_5 = Exercise(
             = 1.0 → = 0.0
         {at} a.grad is {found}, not {expected}. Every node sends, last to first.
             reversed(nodes) → nodes[-1:]
-            reversed(nodes) → nodes
+                            → nodes
         {at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the
         first call: set it to 0.
             node.grad = 0.0 → pass
+        {at} {part} should be {expected}, not {found}. p still holds the 1 that it had as a root:
+        set the nodes between to 0 first, not after they have sent.
+            node.grad = 0.0 → pass; send(node) → node.grad = send(node) or (node.grad if node is root or not node.parents else 0.0)
         {at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.
             if node.parents → if True
     """,
@@ -391,7 +385,7 @@ check_6 = Exercise(
             parameter.grad = 0.0 → pass
         The learning rate should be `rate`.
             rate * → 0.02 *
-            rate * →
+                   →
         The step replaced the parameter. Subtract it.
             -= rate → = -rate
     """,

@@ -6,20 +6,20 @@ from autodiff import Value, optim, show_training, tanh
 from autodiff.pages.page import read
 
 from .reverse_mode import HEIGHTS
-from .verdicts import empty, guesses, wrapped
+from .verdicts import after_your_guess, empty, guesses, wrapped
 
 NAMES = {"rise": "a", "pace": "b", "shift": "c", "middle": "d"}
 WAYS = {
     "right": ("right", "up", "more", "larger", "bigger", "higher", "increase", "r", "+", "→", "↑"),
     "left": ("left", "down", "less", "smaller", "lower", "decrease", "l", "-", "−", "←", "↓"),
 }
+ALONG = "Which slider moves the whole curve along the sticks?"
 SAID = {
     "d": "✓ Right: d lifts the whole curve, and every dot lies above it.",
     "c": "✗ Nearly: c moves the curve sideways, which shortens the sticks where it is steep. Which "
     "slider shortens them all?",
     "a": "✗ Nearly: that helps on the right. In the middle the curve stays where it is.",
-    "b": "✗ b turns the curve about its middle: on one side the sticks grow. Which slider moves the "
-    "whole curve along the sticks?",
+    "b": f"✗ b turns the curve about its middle: on one side the sticks grow. {ALONG}",
 }
 
 predict = guesses("""
@@ -35,6 +35,12 @@ predict = guesses("""
        0.72 to 0.73: That is at 0.02, the rate that it begins with. Drag it to 0.1.
        0 to 4.1: Is a longer step a better one? Start again, drag the rate to 0.1, press Step once.
        else: Start again, drag the rate to 0.1, and press Step once.
+    4. -7.18 to -7.16: Right: and the loss falls as c grows.
+       7.16 to 7.18: The size is right. But does the loss rise, or fall?
+       -13.29 to -13.27: That is a hair of d. The third number is c.
+       -3.39 to -3.37: That is a hair of a. The third number is c.
+       -1.06 to -1.04: That is a hair of b. The third number is c.
+       else: In the line of nudged, give c, the third number, 0.000001, and d its 1.0 again.
 """)
 
 
@@ -74,6 +80,8 @@ def guess(slider, way):
         print("✗ The slider is right. But where do the dots lie, above the curve or below?")
     elif letter == "d" and len(towards) != 1:
         print("✗ The slider is right. And which way, left or right?")
+    elif letter != "d" and towards == {"left"}:
+        print(wrapped(f"✗ To the left {letter} makes the loss grow. {ALONG}"))
     else:
         print(wrapped(SAID[letter]))
 

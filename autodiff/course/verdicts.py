@@ -415,7 +415,9 @@ def known(answer: Any) -> Mapping[str, Any]:
 
 
 def outside(answer: Any) -> list[Any]:
-    """What the code of a function or class takes from outside: the objects of its global names."""
+    """What the code of a function or class takes from outside: by its global names, by those of a
+    module (nn.cross_entropy), by imports, and what the reader's functions take that it calls.
+    """
     if inspect.isclass(answer):
         methods = filter(inspect.isfunction, vars(answer).values())
         return [*answer.__bases__, *[x for method in methods for x in outside(method)]]
@@ -424,7 +426,13 @@ def outside(answer: Any) -> list[Any]:
     for code in codes:
         codes += filter(inspect.iscode, code.co_consts)
         names = [each.argval for each in get_instructions(code) if each.opname == "LOAD_GLOBAL"]
-        found += map(function.__globals__.get, names)
+        taken = [*map(function.__globals__.get, names), *map(sys.modules.get, code.co_names)]
+        for each in taken:
+            if inspect.ismodule(each) and not any(each is x for x in found):
+                taken += [getattr(each, name, None) for name in code.co_names]
+            if getattr(each, "__globals__", None) is function.__globals__:
+                codes += {each.__code__} - {*codes}
+            found.append(each)
     return found
 
 
@@ -483,7 +491,8 @@ def answered(table: Mapping[tuple[float, float], str], guess: Any) -> str:
         found = number(guess)
     except Hint as hint:
         return str(hint)
-    said = (text for (low, high), text in table.items() if low <= found <= high)
+    ends = ((low, high, text) for (low, high), text in table.items())
+    said = (text for low, high, text in ends if low <= found <= high or same(found, low, 1e-9))
     return next(said, "Open the box.")
 
 

@@ -211,7 +211,7 @@ def accumulates(Value):
 
 
 def again(Value):
-    """Whether a second walk through the same graph adds the same."""
+    """Whether a second walk through the same graph adds the same, and one from another root."""
     x = Value(3.0)
     q = x + (x + x)
     for _ in range(2):
@@ -221,6 +221,16 @@ def again(Value):
         hint = hint if x.grad > 6 else "Whose grad must start at 0, and whose not?"
         grad = shown(x.grad)
         raise Hint(f"p = x + x; q = x + p, backward called twice: x.grad is {grad}, not 6. {hint}")
+    x = Value(3.0)
+    p = x * Value(5.0)
+    q = p + x
+    for root in (p, q):
+        root.backward()
+    if not same(x.grad, 11.0):
+        raise Hint(
+            f"p = x * Value(5); q = p + x, p.backward(), q.backward(): x.grad is {shown(x.grad)}, not 11. p still "
+            "holds its 1 as a root: set the nodes between to 0 first, not after they have sent."
+        )
 
 
 def gallery(Value):
@@ -237,6 +247,10 @@ def gallery(Value):
 def examined(path):
     """Says nothing if the engine in a file is right; raises the Hint of its first fault."""
     module = tried("Your engine", lambda: imported(path), calls=inf)
+    for name, each in vars(module).items():
+        origin = str(getattr(each, "__module__", getattr(each, "__name__", "")))
+        if origin.partition(".")[0] == "autodiff":
+            raise Hint(f"`{name}` is the package's. Type your own: the file needs `math` alone.")
     Value = getattr(module, "Value", None)
     if not isinstance(Value, type):
         raise Hint(
@@ -297,11 +311,12 @@ def my_engine(line, cell):
         return
     sys.modules.pop("my_engine", None)  # the next import reads the file
     invalidate_caches()
-    print(f"Written to {FILE}: {long(cell)} lines. From now on: from my_engine import Value")
+    print(f"Written to {FILE}: {long(cell)}. From now on: from my_engine import Value")
 
 
 def long(source):
-    return sum(bool(line.strip()) for line in source.splitlines())
+    lines = sum(bool(line.strip()) for line in source.splitlines())
+    return f"{lines} line{'s' * (lines != 1)}"
 
 
 def your_engine():
@@ -310,8 +325,7 @@ def your_engine():
     if FILE.exists():
         right, text, _ = check_7.verdict(FILE)
         if right:
-            lines = long(FILE.read_text("utf-8"))
-            print(f"This notebook runs on your engine: {FILE}, {lines} lines.")
+            print(f"This notebook runs on your engine: {FILE}, {long(FILE.read_text('utf-8'))}.")
             gc.freeze()  # his nodes may hold each other: they are looked for, but not in all the libraries
             return imported(FILE)
         why = f", until yours is right: {text}"

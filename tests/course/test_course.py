@@ -65,8 +65,8 @@ def test_before_the_first_cell_has_run_a_picture_says_how():
     ("slider", "way", "said"),
     [("d", ..., "Your guess first"), (..., "up", "Your guess first"), ("", "", "Which slider"),
      ("e", "right", "Which slider"), ("d", "sideways", "And which way"), ("d", "left or right", "And which way"),
-     ("a", "right", "✗ Nearly: that helps on the right"), ("a rise", "left", "✗ Nearly"),
-     ("b", "left", "✗ b turns"), ("pace", "up", "✗ b turns"), ("c", "right", "✗ Nearly: c moves"),
+     ("a", "right", "✗ Nearly: that helps on the right"), ("a rise", "left", "✗ To the left a makes the loss grow"),
+     ("b", "left", "✗ To the left b"), ("pace", "up", "✗ b turns"), ("c", "right", "✗ Nearly: c moves"), ("c", "down", "✗ To the left c"),
      *[("d", way, "✗ The slider is right. But where") for way in ("left", "down", "to the left", "L", "-")],
      *[("d", way, "✓ Right") for way in ("right", "Right.", "up", "to the right", "r", "upwards: right", "+", "a hair to the right")],
      *[(slider, "right", "✓ Right") for slider in ("d", " D", "d middle", "middle", "the slider d", "d.")]],
@@ -93,6 +93,19 @@ def test_the_steps_and_the_smallest_loss_of_the_first_page_are_those_of_the_engi
     start_here.predict(2, losses[-1])
     start_here.predict(3, [*losses_at(0.1, 1)][-1])
     assert capsys.readouterr().out.count("✓ Right") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("c", "✓ Right"), *[(name, f"✗ That is a hair of {name}.") for name in "abd"]],
+)
+def test_a_nudge_of_each_number_on_the_first_page_is_told_which_it_was(name, said, capsys):
+    heights = [height for _, height in reverse_mode.SUNFLOWER]
+    given = on_the_page("00", "loss", "here", given={"tanh": math.tanh, "heights": heights})
+    at = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0}
+    moved = given["loss"](**at | {name: at[name] + 1e-6}) - given["here"]
+    start_here.predict(4, moved / 1e-6)
+    assert said in capsys.readouterr().out
 
 
 def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():

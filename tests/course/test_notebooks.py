@@ -1,5 +1,6 @@
 """The notebooks run from a clean kernel, and what is committed is what they print."""
 
+import ast
 import base64
 import html
 import importlib
@@ -209,6 +210,25 @@ def test_a_lesson_is_one_sitting_of_short_cells_with_exercises_and_an_error_on_p
             assert not imported, "if this cell is broken, others miss what it imports"
 
 
+def parsed(cell):
+    return ast.parse(re.sub(r"(?m)^%.*", "", cell.source))
+
+
+def imports(cell):
+    found = [x for x in ast.walk(parsed(cell)) if isinstance(x, (ast.Import, ast.ImportFrom))]
+    return {name.asname or name.name for x in found for name in x.names}
+
+
+@pytest.mark.parametrize("path", [LESSONS[3], LESSONS[6]], ids=lambda path: path.stem)
+def test_after_a_restart_the_first_cell_has_the_imports_of_each_exercise(path):
+    first, *cells = code_cells(path)
+    for i, cell in enumerate(cells):
+        if re.search(r"(?m)^check_\d\(|your_engine\(", cell.source):
+            used = {x.id for x in ast.walk(parsed(cell)) if isinstance(x, ast.Name)}
+            earlier = set().union(*map(imports, cells[:i]))
+            assert not used & earlier - imports(first) - imports(cell), cell.source
+
+
 BOX = re.compile(r"<details><summary>After your guess.*?</details>", re.DOTALL)
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -241,7 +261,7 @@ def test_each_question_is_asked_once_and_its_answer_waits_for_its_reader(path):
     """Up to the next paragraph, what is in sight after a question holds no right guess."""
     cells, asked = read(path).cells, []
     for i, cell in enumerate(cells):
-        numbers = re.findall(r"^predict\((\d+), \.\.\.\)", cell.source, re.MULTILINE)
+        numbers = re.findall(r"^predict\((\d+), [.a-z]+\)", cell.source, re.MULTILINE)
         later = [k for k in range(i + 1, len(cells)) if cells[k].cell_type == "markdown"][:1]
         for number in map(int, numbers):
             asked.append(number)

@@ -73,7 +73,8 @@ def test_a_solution_is_its_code(capsys):
 @pytest.mark.parametrize(
     ("guess", "said"),
     [("3", "✗ Expected one number, found a str"), (np.float64(3), "✓ Right: three"),
-     (8, "✗ Too many"), (9.5, "✗ Too many"), (9.6, "✗ Count them")],
+     (8, "✗ Too many"), (9.5, "✗ Too many"), (9.6, "✗ Count them"),
+     (0.1 * 3 * 10, "✓ Right: three"), (0.3 / 0.1, "✓ Right: three"), (2.9999, "✗ Count them")],
 )  # fmt: skip
 def test_a_guess_is_told_what_stands_by_its_number(guess, said, capsys):
     text = """

@@ -136,6 +136,12 @@ FAULTS = {
     "data that is a Value": (CLOSURES, "return self * other**-1", "return Value(self * other**-1)", "should be -1.5, not a Value"),
     "no grad": (CLOSURES, "self.data, self.grad = data, 0.0", "self.data = data", "x has no `grad`"),
     "no class": (OURS, OURS, "Value = 5", "should be a class, not an int"),
+    "cleared after sending, all but the root": (
+        OURS.replace("node.grad = 0.0 ", "pass "), "parent.grad += message\n", "parent.grad += message\n            node.grad = 1.0 * (node is self)\n",
+        "p still holds its 1 as a root",
+    ),
+    "the package's": (OURS, OURS, "from autodiff import Value", "`Value` is the package's"),
+    "the package's, by its name": (OURS, OURS, "import autodiff as ad\n\nclass Value(ad.Value): pass", "`ad` is the package's"),
     "nothing": (OURS, OURS, "...", "Nothing here yet"),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from random import Random
 
 import numpy as np
 
+import autodiff
 from autodiff import Matrix, exp, log, maximum
 from autodiff.course import neural_networks as lesson
 from autodiff.course.neural_networks import solution_4, solution_5
@@ -85,6 +86,26 @@ def with_a_little(logits, target):
     return -log(softmax(logits)[target] + 1e-12)
 
 
+def of_the_package(logits, target):
+    return cross_entropy(logits, target)
+
+
+def imported_inside(logits, target):
+    from autodiff import logsumexp as summed
+
+    return summed(logits) - logits[target]
+
+
+def probe_too_early(net, xs):
+    """The gradients are read before the walk back."""
+    outs = []
+    for layer in net.layers:
+        outs.append(xs := layer(xs))
+    gradients = [[y.grad for y in out] for out in outs]
+    xs[0].backward()
+    return [[y.data for y in out] for out in outs], gradients
+
+
 class OneLayer(lesson.Linear):
     def __call__(self, xs):
         return [float(y.data) for y in lesson.Linear.__call__(self, xs)]
@@ -123,25 +144,34 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda ws, xs: sum(w.data * x.data for w, x in zip(ws, xs)), "found a float"),
     (1, lambda ws, xs: Value(sum(w.data * x.data for w, x in zip(ws, xs))), "The weights get nothing"),
     (1, lambda ws, xs: Value(sum(w.data * x.data for w, x in zip(ws, xs)), [*ws, *xs], lambda grad: [2 * grad] * 2 * len(ws)), "the gradients of the weights[1] should be"),
-    (2, OneLayer, "one for each neuron; in it there is a float"),
+    (2, OneLayer, "nothing but Values, one for each neuron, found a float"),
     (2, HalfLayer, "Right so far: what the layer returns. Nothing here yet: the parameters"),
-    (3, Edit("[p for layer in self.layers for p in layer.parameters()]", "[x.parameters() for x in self.layers]"), "all parameters in one row; in it there is a list"),
+    (3, Edit("[p for layer in self.layers for p in layer.parameters()]", "[x.parameters() for x in self.layers]"), "nothing but Values, all parameters in one row, found a list"),
     (3, HalfNetwork, "Nothing here yet: the output."),
     (4, lambda net, xs: net(xs), "Return two lists"),
-    (4, lambda net, xs: solution_4(net, xs)[::-1], "the activations of layer 1[0] should be"),
+    (4, lambda net, xs: solution_4(net, xs)[::-1], "First the activations"),
+    (4, probe_too_early, "and read the grads afterwards"),
     (4, lambda net, xs: ([layer.bias for layer in net.layers],) * 2, "These are Values"),
     (5, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
     (5, lambda n, m, rng: solution_5(n, m, Random(0)), "Draw each weight from rng"),
     (5, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
     (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (15, 300), not ()"),
+    (5, Edit("0, n_in**-0.5", "n_in**-0.5, 0"), "gauss, the mean first, gives"),
+    (5, Edit("rng.gauss(0, n_in**-0.5)", "Value(rng.gauss(0, 6**-0.5))"), "`network` makes the Values"),
+    (5, Edit("n_in**-0.5", "1 / 6**0.5"), "n is n_in"),
     (5, Edit("n_in**-0.5", "2 / n_in**0.5"), "n · Var(w) should be 1"),
     (5, Edit("n_in**-0.5", "(2 / n_in) ** 0.5"), "is for relu"),
     (5, Edit("gauss(0,", "gauss(-1.0,"), "the mean should be 0, not -"),
-    (6, lambda sums: [z.data for z in lesson.solution_6(sums)], "one for each sum; in it there is a float"),
-    (6, lambda sums: lesson.solution_6(sums)[0], "one for each sum; found a Value"),
+    (6, lambda sums: [z.data for z in lesson.solution_6(sums)], "nothing but Values, one for each sum, found a float"),
+    (6, lambda sums: lesson.solution_6(sums)[0], "one for each sum, found a Value"),
     (6, lambda sums: lesson.solution_6(sums)[1:], "The shape should be (3,), not (2,)"),
+    (6, Edit("[(z - mean) *", "[z *"), "From each sum its mean has to go"),
     (6, Edit("(z - mean) ** 2", "(z - mean) ** 4"), "the mean of the squares of what is left"),
     (7, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
+    (7, lambda logits, target: autodiff.nn.cross_entropy(logits, target), "That is the work of the package"),
+    (7, lambda logits, target: autodiff.logsumexp(logits) - logits[target], "That is the work of the package"),
+    (7, lambda logits, target: of_the_package(logits, target), "That is the work of the package"),
+    (7, imported_inside, "That is the work of the package"),
     (7, with_a_little, "cut off or with a small number added"),
     (7, lambda logits, target: -log(maximum(softmax(logits)[target], 1e-9)), "cut off or with a small number added"),
     (7, lambda logits, target: 2.4, "A float cannot go backward"),

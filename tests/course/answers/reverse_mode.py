@@ -35,6 +35,18 @@ def cleared_afterwards(root):
             node.grad = 0
 
 
+def cleared_before_each(root):
+    nodes, before = [*solution_4(root)], {}
+    for node in nodes:
+        before[node], node.grad = node.grad, 0.0
+    root.grad = 1.0
+    while nodes:
+        node = nodes.pop()
+        solution_3(node)
+        if not node.parents:
+            node.grad += before[node]
+
+
 def cleared_first(parameters, loss, rate):
     for p in parameters:
         p.grad = 0.0
@@ -55,7 +67,7 @@ RIGHT = {  # spellings of each exercise beside our own
     2: [lambda x: [math.tanh(x), lambda grad: [grad - grad * math.tanh(x) ** 2]]],
     3: [by_assignment],
     4: [by_depth],
-    5: [cleared_afterwards],
+    5: [cleared_before_each],
     6: [cleared_first, in_new_nodes],
     7: [*ENGINES.glob("*.py")],
 }
@@ -103,6 +115,8 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
     (4, by_nearness, "s = p + r, the order should be each node after its parents, not q before its parent"),
     (5, recursive, "Who sends too early"),
+    (5, cleared_afterwards, "called for p, then for q again, should be"),
+    (5, cleared_afterwards, "p still holds the 1 that it had as a root"),
     (5, answer_that_rests_on(solution_5, order=lambda root: [*dict.fromkeys(all_paths(root))]), PATH_BY_PATH),
     (5, answer_that_rests_on(solution_5, send=MERGED), "First mend your `send`: A node that is a parent twice"),
     (6, answer_that_rests_on(reverse_mode.solution_6, backward=Edit("reversed(nodes)", "[]").program(solution_5)), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
