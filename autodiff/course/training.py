@@ -155,7 +155,7 @@ check_2 = Exercise(
     solution_2,
     ask=path_of,
     at=POINTS,
-    close=1e-5,  # with ε, or without
+    close=1e-5,  # any small ε
     praise="Right: two means that forget, one of gradients and one of their squares.",
     otherwise="First the two means, then the step: factor by factor.",
     slips=MEANS
@@ -283,19 +283,6 @@ def solution_5(model, best, patience=5):
     return callback
 
 
-def risen(model, best, patience):
-    """Stops when the loss has risen so many times in a row: a slip that many make."""
-
-    def callback(history):
-        losses = history.validation
-        if losses[-1] == min(losses):
-            best.update(model.state_dict())
-        last = losses[-patience - 1 :]
-        return len(last) > patience and all(x < y for x, y in zip(last, last[1:]))
-
-    return callback
-
-
 check_5 = Exercise(
     solution_5,
     ask=told,
@@ -306,12 +293,12 @@ check_5 = Exercise(
     ],
     praise="Right: it keeps what was best, and waits no longer than it was told.",
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
-    slips=edits("""
+    slips="""
         It stops an epoch too late.
             >= patience → > patience
         It stops too soon: wait for as many epochs as patience says.
-            >= patience → > patience - 2
-            >= patience → >= 1
+            → > patience - 2
+            → >= 1
         It never stops: say True in the end.
             waited >= patience → False
         best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes
@@ -325,10 +312,9 @@ check_5 = Exercise(
             waited = len(losses) - 1 - lowest → waited = sum(x > min(losses[:k]) for k, x in enumerate(losses) if k); waited == 0 → lowest == len(losses) - 1
         That is the training loss, which goes on falling. Look at the other.
             .validation → .losses
-    """)
-    | {
-        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": risen
-    },
+        That counts how often the loss has risen in a row. Count from the lowest, wherever that was.
+            waited >= patience → len(losses) > patience and all(x < y for x, y in zip(losses[-patience - 1 :], losses[-patience:]))
+    """,
 )
 
 

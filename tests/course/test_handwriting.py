@@ -342,3 +342,10 @@ def test_a_guess_of_what_is_in_the_box_is_praised(question, answer, capsys):
     for number in found:
         lesson.predict(question, float(number.replace(",", "")))
     assert capsys.readouterr().out.count("✓ Right") == len(found) > 0
+
+
+def test_a_guess_about_drawings_is_judged_by_the_drawings_at_hand(capsys):
+    for share in (0.65, 0.95, 0.3):
+        lesson.questions(share)(5, 65)
+    said = capsys.readouterr().out.split("\n")
+    assert said[:3] == ["✓ Right, or nearly.", "✗ More. Open the box.", "✗ Fewer. Open the box."]

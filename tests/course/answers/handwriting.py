@@ -39,13 +39,6 @@ def by_loops(logits, target):
     return math.log(total) - (logits[target] - most), tuple(slopes)
 
 
-def naive(logits, target):
-    loss = math.log(sum(math.exp(z) for z in logits)) - logits[target]
-    slopes = [math.exp(z) / sum(math.exp(x) for x in logits) for z in logits]
-    slopes[target] -= 1
-    return loss, slopes
-
-
 class Written(Text):
     """In other words, with spaces."""
 
@@ -116,7 +109,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda logits, k: (cross_entropy(logits, k)[0], ...), "Right so far: the loss. Nothing here yet: the slopes."),
     (2, lambda logits, k: (math.log(sum(map(math.exp, logits))) - logits[k], [0.0 for _ in logits]), "the slopes[0] should be"),
     (2, lambda logits, k: cross_entropy(logits, 0), "At logits 0, 0, target 1: the slopes[0] should be"),
-    (2, naive, "subtract the largest logit first"),
     (3, Edit('Text(f"Math.tanh({self.text})")', 'f"Math.tanh({self.text})"'), "Expected a Text from each operator, found a str."),
     (3, Edit("{self.name()}*{other.name()}", "({self.text})*({other.text})"), "should be x0*w[1], not (x0)*(w[1])"),
     (4, lambda pixels, slant: slanted(pixels, slant)[:8], "The shape should be (64,), not (8,)."),

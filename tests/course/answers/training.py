@@ -63,26 +63,6 @@ def by_loops(score, rates, seeds):
     return best, ranges
 
 
-def by_first(score, rates, seeds):
-    found = {lr: [score(lr, seed) for seed in seeds] for lr in rates}
-    return max(found, key=found.get), {lr: (min(row), max(row)) for lr, row in found.items()}
-
-
-def by_rises(model, best, patience=5):
-    last, waited = float("inf"), 0
-
-    def callback(history):
-        nonlocal last, waited
-        waited += 1
-        if history.validation[-1] < last:
-            waited = 0
-            best.update(model.state_dict())
-        last = history.validation[-1]
-        return waited >= patience
-
-    return callback
-
-
 def inside(model, best, patience=5):
     def callback(history):
         best["state"] = model.state_dict()
@@ -107,8 +87,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, type("Half", (Rule,), {"change": lambda self, grad, state: 0.5 * self.lr * np.sign(grad)}), "divided by its own size"),
     (4, lambda score, rates, seeds: max(rates), "two things, the best rate"),
     (4, lambda score, rates, seeds: (max(rates), [score(lr, 0) for lr in rates]), "a dict with an entry for each rate"),
-    (4, by_first, "whose first seed is best"),
-    (5, by_rises, "not yet the lowest so far"),
     (4, lambda score, rates, seeds: (rates[-1], solution_4(score, rates, seeds)[1]), "then compare the means"),
     (5, inside, "best.update(...)"),
     (5, lambda *given: lambda h: solution_5(*given)(h) and h.validation[-1] > h.validation[-2], "how long ago was that?"),
