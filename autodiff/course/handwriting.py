@@ -14,15 +14,14 @@ from string import Template
 
 import numpy as np
 
-from autodiff.engine.errors import kind_of
 from autodiff.pages.page import COURSE, Page, as_json, read
 
-from . import our_reader
+from . import our_reader, verdicts
 from .figures import show, show_images
 from .neural_networks import engine_of, noted
 from .our_engine import Value
 from .our_reader import Text, cross_entropy, node, slanted
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, empty, expect, several
 from .your_engine import long
 
 # -- Drawings: nobody's. A stroke is points of two digits each way, from the left and from the top.
@@ -163,7 +162,7 @@ def show_drawings(images, titles):
 
 
 def show_slopes(pixels, slopes):
-    """An image, and beside it the derivatives by its pixels: orange above 0, sand below."""
+    """An image, and beside it the derivatives with respect to its pixels: orange above 0, sand below."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -175,9 +174,9 @@ def show_slopes(pixels, slopes):
     for k, slope in enumerate(slopes):
         if abs(slope) > most / 3:
             right.text(k % 8, k // 8, "+" if slope > 0 else "−", ha="center", va="center")
-    for axes, title in ((left, "ink"), (right, "derivative by each pixel")):
+    for axes, title in ((left, "ink"), (right, "derivative with respect to each pixel")):
         axes.set(title=title, xticks=[], yticks=[])
-    show(figure, "A drawing, and the derivative by each of its 64 pixels.")
+    show(figure, "A drawing, and the derivative with respect to each of its 64 pixels.")
 
 
 # -- The exercises
@@ -191,8 +190,7 @@ def noding(node):
     x, y = kind(2.0), kind(-3.0)
     with noted(kind) as nodes:
         z = node(7.0, [x, y], [4.0, 5.0])
-    if not isinstance(z, kind):
-        raise Hint(f"Expected one Value of the engine, found {kind_of(z)}.")
+    expect(isinstance(z, kind), "one Value of the engine", z)
     yield "the number of node(7.0, [x, y], [4.0, 5.0])", z.data
     (z * 3).backward()
     yield "the gradients of x and y in node(7.0, [x, y], [4.0, 5.0]) * 3", [x.grad, y.grad]
@@ -231,11 +229,8 @@ solution_2 = cross_entropy
 
 def losing(loss, numbers, target):
     found = loss(numbers, target)
-    if empty(found):
-        yield "the loss", ...
-        return
-    if not isinstance(found, (list, tuple)) or len(found) != 2:
-        raise Hint(f"Return two things: the loss, and the list of slopes. Found {kind_of(found)}.")
+    found = (...,) * 2 if empty(found) else found
+    expect(several(found, 2), "two things, the loss and the list of slopes", found)
     yield "the loss", found[0]
     yield "the slopes", found[1]
 
@@ -250,10 +245,16 @@ check_2 = Exercise(
         "logits -1000, -1001, target 0:": ([-1000.0, -1001.0], 0),
     },
     praise="Right: a loss in one node, wherever between -1000 and 1000 the logits are.",
-    otherwise="The loss is the logarithm of the sum of all powers, minus the logit of the target.",
+    otherwise=lambda part, found: (
+        "The slopes are softmax, minus 1 for the target."
+        if part == "the slopes"
+        else "The loss is the logarithm of the sum of all powers, minus the logit of the target."
+    ),
     slips="""
     The slopes are softmax, *minus 1 for the target*.
         share - (k == target) → share
+    Softmax divides each power by the sum of all.
+        shares = [p / sum(powers) → shares = [p
     Minus 1 for the target alone, not for all.
         (k == target) → 1
     The sign of the slopes: the loss falls as the logit of the target rises.
@@ -264,6 +265,9 @@ check_2 = Exercise(
         math.log(sum(powers)) + max(logits) - logits[target] → shares[target]
     exp(1000) is too large for a float: subtract the largest logit first, from all.
         math.exp(z - max(logits)) → math.exp(z); + max(logits) →
+        → math.exp(z); + max(logits) →; shares = [p → shares = math.log(sum(powers)) and [p
+    A probability may round to 0, which has no logarithm. The loss as it stands above needs none.
+        math.log(sum(powers)) + max(logits) - logits[target] → -math.log(shares[target])
     The largest is subtracted in the sum, but not from the logit of the target.
         + max(logits) →
     """,
@@ -274,15 +278,30 @@ solution_3 = Text
 
 def written(kind, f):
     """What is written down of a function of two texts: its lines, and what comes back."""
+    found, ours = noted_down(kind, f), noted_down(Text, f)
+    text, lines = ours if in_order(found) == in_order(ours) else found
+    yield "the text", text
+    yield "the lines before it", lines
+
+
+def noted_down(kind, f):
     kind.lines.clear()
     result = f(kind("x0"), kind("w[1]"))
     if empty(result):
-        yield "the text", ...
-        return
-    if not isinstance(getattr(result, "text", None), str):
-        raise Hint(f"Each operator returns a Text: found {kind_of(result)}.")
-    yield "the text", result.text.replace(" ", "")
-    yield "the lines before it", "; ".join(kind.lines).replace(" ", "") or "none"
+        return ..., ...
+    expect(isinstance(getattr(result, "text", None), str), "a Text from each operator", result)
+    text, lines = result.text.replace(" ", ""), [line.replace(" ", "") for line in kind.lines]
+    name, _, formula = lines[-1].partition("=") if lines else ("", "", "")
+    if text == f"Math.tanh({name})":  # a tanh by its name is as good
+        text = f"Math.tanh({formula})"
+        lines.pop()
+    return text, "; ".join(lines) or "none"
+
+
+def in_order(texts):
+    """The pieces of texts by the alphabet, on each side of a minus: x*y is as good as y*x."""
+    sides = [side for text in texts for side in str(text).split("-")]
+    return [sorted(re.findall(r"[\w.[\]]+|.", side)) for side in sides]
 
 
 check_3 = Exercise(
@@ -308,9 +327,9 @@ check_3 = Exercise(
     What is taken from 1 may be a sum, and would need brackets: take its name.
         {other}-{self.name()} → {other}-{self.text}
     sum begins with 0 + x, and a grad with 0.0: nothing to add, so return self.
-        self if other == 0 else → ; {other.text} → {getattr(other, 'text', other)}
+        self if other == 0 else →
     A grad begins with 1.0: nothing to multiply by, so return self.
-        self if other == 1 else → ; {other.name()} → {getattr(other, 'text', other)}
+        self if other == 1 else →
     A sum needs no names: long lists of short lines would fill the page. Take the texts.
         {self.text}+{other.text} → {self.name()}+{other.name()}
     It will run in a browser, where tanh is called Math.tanh.
@@ -361,7 +380,10 @@ def solution_5(xs, scores, right, rival):
 
 def by_pixel(by_pixel, right, rival):
     x, y = xs = [Value(2.0), Value(-3.0)]
-    return by_pixel(xs, [x * y, y * y * y, x * x], right, rival)
+    found = by_pixel(xs, [x * y, y * y * y, x * x], right, rival)
+    if isinstance(found, (list, tuple)) and any(isinstance(each, Value) for each in found):
+        raise Hint("Those are the Values. What is asked for is the grad of each, a number.")
+    return found
 
 
 check_5 = Exercise(
@@ -378,12 +400,16 @@ check_5 = Exercise(
         - scores[rival] → + scores[rival]
     Nobody has walked back yet: call `backward()` of the difference.
         .backward() →
-    That is the ink. The derivative by a pixel is its grad.
+    That is the ink. The derivative with respect to a pixel is its grad.
         x.grad → x.data
     """,
 )
 
-predict = guesses("""
+
+def questions(share):
+    """The guesses; question 5 is about this share of the drawings at hand."""
+    low, high = 100 * share - 7, 100 * share + 7
+    return verdicts.guesses(f"""
     1. 110 to 175: Right, or near enough: ours has 155 at the end.
        45 to 110: More: the engine alone has some 45. Then come layers, a loss, an optimiser.
        0 to 45: That is the engine alone.
@@ -393,29 +419,42 @@ predict = guesses("""
        else: Count the products, then the sums, then the bias.
     3. 94 to 97.5: Right, from all three first weights.
        90 to 100: Near: open the box.
-       else: One guess in ten would be right by luck, and notebook 8 came above 95.
-    4. 1284: Right: 10 scores, and derivatives by 64 pixels and by 1,210 numbers.
+       0 to 1: In percent, please: 50 for one half.
+       1 to 20: One guess in ten would be right by luck. More than that.
+       else: More: the same digits as in notebook 8, which came above 95.
+    4. 1284: Right: 10 scores, and derivatives with respect to 64 pixels and 1,210 numbers.
        1274: Those are the derivatives. And the scores?
-       1210: Those are the derivatives by its own numbers. And by the pixels? And the scores?
-       else: Ten scores, a derivative by each pixel, and one by each number of the network: how many?
-    5. 58 to 72: Right for the program's twenty. If they are yours, the box knows.
-       72 to 100: Fewer of the program's twenty. If they are yours, the box knows.
-       else: More of the program's twenty. If they are yours, the box knows.
+       1210: Those are the derivatives for its own numbers. And for the pixels? And the scores?
+       else: Ten scores, and a derivative for each pixel and for each number of the network: how many?
+    5. {low} to {high}: Right, or nearly.
+       0 to 1: In percent, please: 50 for one half.
+       {high} to 100: Fewer. Open the box.
+       else: More. Open the box.
     6. 2: Right. A larger network and a longer time change hardly anything.
        1: Look at 32 tanhs: is the gap much smaller?
        3: Look at the longer ones: is the gap much smaller?
        else: 1, 2 or 3?
-    7. 74 to 82: Right. The network is as small as before; it has seen other data.
-       0 to 74: More: it is the first thing here that helps.
+    7. 0: Right: not one of the 13, whichever the network. It has never seen a six like that.
+       1 to 3: Nearly: open the box.
+       3 to 13: Fewer. How far did a six lean that it has learnt from?
+       else: How many of 13?
+    8. 74 to 82: Right. The network is as small as before; it has seen other data.
+       0 to 1: In percent, please: 50 for one half.
+       1 to 74: More: it is the first thing here that helps.
        else: Fewer: leaning is not all that is different.
-    8. 35 to 50: Right. Nobody asked it to keep them.
+    9. 35 to 50: Right. Nobody asked it to keep them.
        50 to 100: Fewer. Nobody asked it to keep them.
+       0 to 1: In percent, please: 50 for one half.
        else: Not quite as bad. Open the box.
-    9. 88 to 94: Right. A hand is like itself.
-       94 to 100: Nearly: a hand wobbles.
-       else: More: the other ten are by the same hand.
-    10. 2: Right for the program's: each is worth a third or so, and it is behind by 0.4.
+    10. 88 to 94: Right. A hand is like itself.
+        94 to 100: Nearly: a hand wobbles.
+        0 to 1: In percent, please: 50 for one half.
+        else: More: the other ten are by the same hand.
+    11. 2: Right for the program's: each is worth a third or so, and it is behind by 0.4.
         1: Nearly: one is worth a third or so.
         else: A sixteenth of the steepest derivative, and again: when have you made up for what is missing?
 """)
-solution = solutions(globals())
+
+
+predict = questions(0.65)  # of those of the program
+solution = verdicts.solutions(globals())

@@ -6,17 +6,9 @@ from dataclasses import InitVar, dataclass
 from typing import NamedTuple
 
 from autodiff import Value, nn, optim
-from autodiff.engine.errors import kind_of
 
-from .verdicts import (
-    Exercise,
-    Hint,
-    after_your_guess,
-    edits,
-    empty,
-    guesses,
-    solutions,
-)
+from . import verdicts
+from .verdicts import Exercise, Hint, after_your_guess, edits, empty, expect, several
 
 
 @dataclass(eq=False, repr=False)
@@ -84,9 +76,9 @@ check_1 = Exercise(
             * grad → * abs(grad)
         Each coordinate by *its own* size: abs(grad), entry by entry.
             abs(grad) + → (grad @ grad) ** 0.5 +
-            abs(grad) + → abs(grad).max() +
-            abs(grad) + → abs(grad).sum() +
-            abs(grad) + → abs(grad).mean() +
+            → abs(grad).max() +
+            → abs(grad).sum() +
+            → abs(grad).mean() +
         That divides by the square, so flat directions get the longest steps.
             abs(grad) + → grad * grad +
         A gradient of 0 divides by 0: add ε to what you divide by.
@@ -103,6 +95,13 @@ class Averaged(Rule):
         state["s"] = 0.999 * state["s"] + 0.001 * grad**2
         m, s = state["m"], state["s"]
         return self.lr * m / (s**0.5 + 1e-8)
+
+
+class Late(Averaged):
+    def change(self, grad, state):
+        amounts = self.lr * state["m"] / (state["s"] ** 0.5 + 1e-8)
+        super().change(grad, state)
+        return amounts
 
 
 class Adaptive(Rule):
@@ -124,6 +123,8 @@ MEANS = edits("""
     That is momentum: divide by the root of s, too.
         / (s**0.5 + 1e-8) →
         / (s**0.5 + 1e-8) →; 0.1 * grad → grad
+    That is momentum's mean. In this one the new gradient counts 1 - β.
+        0.1 * grad → grad
     That is RMSprop: move by m, not by g.
         lr * m → lr * grad
     Uphill: what you return is subtracted already.
@@ -154,11 +155,16 @@ check_2 = Exercise(
     solution_2,
     ask=path_of,
     at=POINTS,
-    close=1e-5,  # ε may be added inside or outside the root
+    close=1e-5,  # any small ε
     praise="Right: two means that forget, one of gradients and one of their squares.",
     otherwise="First the two means, then the step: factor by factor.",
     slips=MEANS
-    | {"Both means are corrected already. Leave that out, and see what it is for.": Adaptive},
+    | edits("""
+        Take the root of s first, and add ε after that: inside the root 1e-8 counts for 1e-4.
+            (s**0.5 + 1e-8) → ((s + 1e-8) ** 0.5)
+    """)
+    | {"Both means are corrected already. Leave that out, and see what it is for.": Adaptive}
+    | {"Those are the means of the step before. First bring in this gradient, then move.": Late},
 )
 
 solution_3 = Adaptive
@@ -179,7 +185,8 @@ check_3 = Exercise(
             ** state["steps"] →
         state keeps the means as they are: correct them only for the step.
             m = state → m = state["m"] = state; s = state → s = state["s"] = state
-        state["steps"] is 1 in the first step already.
+        It is β**t, β to the power of t; and t, state["steps"], is 1 in the first step already.
+            ** state["steps"] → * state["steps"]
             state["steps"] → (state["steps"] + 1)
             state["steps"] → (state["steps"] - 1)
         state["steps"] is counted for you: yours counts each step twice.
@@ -192,16 +199,14 @@ check_3 = Exercise(
 def swept(sweep, scores):
     """A sweep over rates whose scores are known."""
     found = sweep(lambda lr, seed: scores[lr][seed], [*scores], range(3))
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise Hint("Return two things: the best rate, and a dict of the ranges.")
+    expect(several(found, 2), "two things, the best rate and a dict of the ranges", found)
     best, ranges = found
     if not isinstance(ranges, dict) or ranges.keys() != scores.keys():
         raise Hint(
             "The second is a dict with an entry for each rate: its lowest and highest score."
         )
     for lr, pair in ranges.items():
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise Hint(f"The range at rate {lr} is a pair, (low, high): found {kind_of(pair)}.")
+        expect(several(pair, 2), f"a pair (low, high) at rate {lr}", pair)
         yield f"the lowest score at rate {lr}", pair[0]
         yield f"the highest score at rate {lr}", pair[1]
     yield "the best rate", best
@@ -217,9 +222,9 @@ check_4 = Exercise(
     solution_4,
     ask=swept,
     at={
-        "three rates,": ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
-        "two rates,": ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
-        "two others,": ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
+        "three rates,": ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.4, 0.4, 0.4)},),
+        "three more,": ({0.3: (0.5, 0.9, 0.92), 0.1: (0.6, 0.88, 0.6), 0.03: (0.7, 0.71, 0.76)},),
+        "two rates,": ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
     },
     praise="Right: the range at every rate, and the rate whose mean is highest.",
     otherwise="Ask for a score for each rate and seed; then compare the means.",
@@ -230,6 +235,10 @@ check_4 = Exercise(
             sum(scores → min(scores
         That is the rate with the best median. Compare the means.
             sum(scores[lr]) → sorted(scores[lr])[1]
+        That is the rate whose first seed is best. Compare the means.
+            → scores[lr][0]
+        That is the middle between the lowest and the highest. Compare the means of all seeds.
+            → min(scores[lr]) + max(scores[lr])
         That is the worst rate: a score is a share of right answers, so more is better.
             max(rates → min(rates
         One seed ranks nothing: ask for all of them.
@@ -274,19 +283,6 @@ def solution_5(model, best, patience=5):
     return callback
 
 
-def risen(model, best, patience):
-    """Stops when the loss has risen so many times in a row: a slip that many make."""
-
-    def callback(history):
-        losses = history.validation
-        if losses[-1] == min(losses):
-            best.update(model.state_dict())
-        last = losses[-patience - 1 :]
-        return len(last) > patience and all(x < y for x, y in zip(last, last[1:]))
-
-    return callback
-
-
 check_5 = Exercise(
     solution_5,
     ask=told,
@@ -297,12 +293,12 @@ check_5 = Exercise(
     ],
     praise="Right: it keeps what was best, and waits no longer than it was told.",
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
-    slips=edits("""
+    slips="""
         It stops an epoch too late.
             >= patience → > patience
         It stops too soon: wait for as many epochs as patience says.
-            >= patience → > patience - 2
-            >= patience → >= 1
+            → > patience - 2
+            → >= 1
         It never stops: say True in the end.
             waited >= patience → False
         best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes
@@ -310,16 +306,19 @@ check_5 = Exercise(
             best.update(model.state_dict()) → best = model.state_dict()
         best holds the newest parameters: update it at a new lowest loss only.
             waited == 0 → True
+        Lower than the epoch before is not yet the lowest so far: compare with all of them.
+            waited == 0 → losses[-1] < [9e9, *losses][-2]
+        A new lowest loss begins the wait anew: yours counts on.
+            waited = len(losses) - 1 - lowest → waited = sum(x > min(losses[:k]) for k, x in enumerate(losses) if k); waited == 0 → lowest == len(losses) - 1
         That is the training loss, which goes on falling. Look at the other.
             .validation → .losses
-    """)
-    | {
-        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": risen
-    },
+        That counts how often the loss has risen in a row. Count from the lowest, wherever that was.
+            waited >= patience → len(losses) > patience and all(x < y for x, y in zip(losses[-patience - 1 :], losses[-patience:]))
+    """,
 )
 
 
-predict = guesses("""
+predict = verdicts.guesses("""
     1. 55 to 70: Right, or nearly.
        0.3 to 1: In percent, please: 50 for one half.
        45 to 55: So it would be if all pulled alike. Touch some wires: whose arrows are long?
@@ -346,6 +345,7 @@ predict = guesses("""
        0.9 to 1: That remembers so long that it swings to and fro. Drag, and see.
        else: β is a share of what is remembered: between 0 and 1.
     7. 0.3: Right: as long as the first. It cannot settle.
+       -0.3: Right: as long as the first. It cannot settle.
        0: It would have to stop for that. How long is each step?
        else: Each gradient is divided by its size: what is left?
     8. 0.6 to 0.64: Right: 0.1 / √0.001 is 3.16.
@@ -361,12 +361,21 @@ predict = guesses("""
        100: Nobody reads them all. Open the box.
        0 to 1: In percent, please: 50 for one half.
        else: It has seen 1,200 others. Open the box.
-    12. 78 to 88: Right, or nearly. Open the box.
+    12. 1.5 to 2.2: Right, or nearly: the rings pay for what the dots gain.
+        1: It rises again. Watch it from step 300 on.
+        0 to 1: Its lowest value is the lowest: once or more.
+        2.2 to 10: Not so far yet. Watch the two numbers, or open the box.
+    13. 78 to 88: Right, or nearly. Open the box.
+       88 to 94: For that it takes more images. Open the box.
        94 to 100: As on the 60 that it knows by heart? Open the box.
        0 to 1: In percent, please: 50 for one half.
-    13. 68 to 90: Right, or nearly. Open the box.
+       else: More: six images of each digit teach it that much. Open the box.
+    14. 75 to 90: Right, or nearly. Open the box.
+       68.5 to 75: More: it stops before it knows the wrong labels by heart. Open the box.
+       62 to 68.5: Plain training reads as many. What has it learnt last? Open the box.
        90 to 100: So much it cannot undo: the labels are still wrong. Open the box.
        0 to 1: In percent, please: 50 for one half.
+       else: That is worse than plain training. Open the box.
 """)
 
-solution = solutions(globals())
+solution = verdicts.solutions(globals())

@@ -332,8 +332,8 @@ def test_hands_are_the_same_on_every_machine_and_nobody_has_drawn_them(capsys):
 @pytest.mark.parametrize(
     ("question", "answer"),
     [(2, r"(\d+) nodes; with"), (3, r"loss .* (\d+)% of the 360"), (4, r"([\d,]+) results"),
-     (5, r"(\d+)% of them right"), (7, r"leaning +\d+% to +\d+% +(\d+)% to +(\d+)%"),
-     (8, r"alone: .* (\d+)% to (\d+)% of"), (9, r"taught (\d+)%"), (10, r"after (\d+) sixteenths")],
+     (5, r"(\d+)% of them right"), (7, r"\(of 13\) (\d+)"), (8, r"leaning +\d+% to +\d+% +(\d+)% to +(\d+)%"),
+     (9, r"alone: .* (\d+)% to (\d+)% of"), (10, r"taught (\d+)%"), (11, r"after (\d+) sixteenths")],
 )  # fmt: skip
 def test_a_guess_of_what_is_in_the_box_is_praised(question, answer, capsys):
     outputs = [output for cell in code_cells(PATH) for output in cell.outputs]
@@ -342,3 +342,10 @@ def test_a_guess_of_what_is_in_the_box_is_praised(question, answer, capsys):
     for number in found:
         lesson.predict(question, float(number.replace(",", "")))
     assert capsys.readouterr().out.count("✓ Right") == len(found) > 0
+
+
+def test_a_guess_about_drawings_is_judged_by_the_drawings_at_hand(capsys):
+    for share in (0.65, 0.95, 0.3):
+        lesson.questions(share)(5, 65)
+    said = capsys.readouterr().out.split("\n")
+    assert said[:3] == ["✓ Right, or nearly.", "✗ More. Open the box.", "✗ Fewer. Open the box."]

@@ -60,6 +60,10 @@ class Written(Text):
     __rmul__ = __mul__
 
 
+named = Edit("Math.tanh({self.text})", "Math.tanh({self.name()})")
+turned = Edit("{self.text}+{other.text}", "{other.text}+{self.text}", "{self.name()}*{other.name()}", "{other.name()}*{self.name()}")  # fmt: skip
+
+
 def by_position(pixels, slant):
     def ink(x, y):
         return pixels[8 * y + x] if 0 <= x < 8 else 0
@@ -78,12 +82,6 @@ def by_a_sum(xs, scores, right, rival):
     return tuple(x.grad for x in xs)
 
 
-def by_two_walks(xs, scores, right, rival):
-    scores[right].backward()
-    scores[rival].backward()
-    return [x.grad for x in xs]
-
-
 def of_sums(number, parents, slopes):
     """Right slopes by many nodes."""
     out = Value(number)
@@ -95,7 +93,7 @@ def of_sums(number, parents, slopes):
 RIGHT = {  # spellings of each exercise beside our own
     1: [beside(closures, by_closures)],
     2: [by_loops],
-    3: [Written],
+    3: [Written, named, turned],
     4: [by_position],
     5: [by_a_sum],
 }
@@ -107,16 +105,13 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda n, p, s: Value(0.0, p, lambda grad: [grad * x for x in s]), "slope times its own grad"),
     (1, beside(closures, solution_1), "Expected one Value of the engine"),  # ours, on another engine
     (1, beside(derivatives, by_edges), "A float(…), here or in your `Value`"),
-    (2, lambda logits, k: cross_entropy(logits, k)[0], "Return two things: the loss, and the list of slopes."),
+    (2, lambda logits, k: cross_entropy(logits, k)[0], "Expected two things, the loss and the list of slopes, found a"),
     (2, lambda logits, k: (cross_entropy(logits, k)[0], ...), "Right so far: the loss. Nothing here yet: the slopes."),
     (2, lambda logits, k: (math.log(sum(map(math.exp, logits))) - logits[k], [0.0 for _ in logits]), "the slopes[0] should be"),
     (2, lambda logits, k: cross_entropy(logits, 0), "At logits 0, 0, target 1: the slopes[0] should be"),
-    (3, Edit('Text(f"Math.tanh({self.text})")', 'f"Math.tanh({self.text})"'), "Each operator returns a Text: found a str."),
-    (3, Edit("Math.tanh({self.text})", "Math.tanh({self.name()})"), "`self.name()`"),
+    (3, Edit('Text(f"Math.tanh({self.text})")', 'f"Math.tanh({self.text})"'), "Expected a Text from each operator, found a str."),
     (3, Edit("{self.name()}*{other.name()}", "({self.text})*({other.text})"), "should be x0*w[1], not (x0)*(w[1])"),
-    (4, lambda pixels, slant: pixels, "Nothing moves"),
     (4, lambda pixels, slant: slanted(pixels, slant)[:8], "The shape should be (64,), not (8,)."),
     (5, lambda xs, scores, right, rival: (scores[right] - scores[rival]).backward(), "a `return` is missing"),
-    (5, by_two_walks, "its score, minus its rival's"),
-    (5, lambda xs, scores, right, rival: xs, "an array"),
+    (5, lambda xs, scores, right, rival: xs, "Those are the Values."),
 ]  # fmt: skip
