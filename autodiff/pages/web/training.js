@@ -136,7 +136,7 @@ function frame() {
 
 function measure() {
   [s.narrow, s.width] = sizes();
-  s.low = data.edit && root.clientHeight < 440;
+  s.low = Boolean(data.edit) && root.clientHeight < 440;
   s.narrow ||= s.low;
   s.phone = s.narrow && (s.width < 560 || few || features > 2); // all in one column
   const most = s.phone ? s.width : Math.floor(s.width * (few ? 0.57 : 0.5));

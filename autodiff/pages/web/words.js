@@ -229,7 +229,7 @@ function touchedWords(state, { run, sides }, y) {
     say`Drag ${x} either way and only one slope is left.`];
   }
   const odd = oddWords(state, run, y, touched), size = Math.abs(slope);
-  if (graph.about) {
+  if (graph.about && !odd) {
     return [aboutOf(graph, run), say`Touch ${x}’s ${orange(slope)}: it proves itself.`];
   }
   return [odd || say`Move ${x} a little and ${y} ${size === 0 ? "stands almost still"
