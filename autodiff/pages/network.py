@@ -14,6 +14,7 @@ from . import live
 from .page import as_json, assembled, read
 from .training import printed_move
 
+SHEETS = "base", "learning", "network", "graph"
 LONG = ops.sum, ops.prod, ops.logsumexp, ops.hypot  # no network needs their rules
 SHARED = ("numbers", "core", "parser", "points", "unrolled",
           "dom", "frame", "charts", "plots", "trainer", "copy")  # fmt: skip
@@ -40,9 +41,9 @@ def page() -> str:
         _function("liveGraph(data)", LIVE, LIVES),
         read("network.js"),
     ]
-    sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    bare = [re.sub(r"^\s+", "", text, flags=re.MULTILINE) for text in ("\n".join(script), *sheets)]
-    return assembled("Who pulls this weight?", *bare)
+    bare = re.sub(r"^\s+", "", "\n".join(script), flags=re.MULTILINE)
+    sheets = [re.sub(r"\s*([{};\n])\s*", r"\1", read(f"{name}.css")) for name in SHEETS]
+    return assembled("Who pulls this weight?", bare, *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:

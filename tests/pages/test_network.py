@@ -107,6 +107,7 @@ REFUSED = {
     "sin(z)": "Type a formula of x, such as sin(x)",
     "x + z": "“z” is unknown; the formula is one of x",
     "x + 99": "All points are of one class; two are needed",
+    "1 2": "or lines of x, y and a class",
     "1 2 A": "All points are of one class",
     "1 2 A\\n3 4 A": "All points are of one class",
     "1 2 A\\n1 two B": "“1 two B” is not x, y and a class",
@@ -148,9 +149,12 @@ def at(browser, x, y):
     return left + across, top + down
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1200, 2560])
-def test_no_screen_scrolls_sideways(browser, width):
-    browser.show(network.page(), width=width, height=844)
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(320, 844), (390, 844), (640, 360), (768, 844), (844, 390), (1200, 844), (2560, 844)],
+)
+def test_no_screen_scrolls_sideways(browser, width, height):
+    browser.show(network.page(), width=width, height=height)
     for action in ("", "document.querySelector('.guess button').click();", "down(0);"):
         browser.evaluate(f"{action} paint()")
         wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -167,6 +171,82 @@ def test_the_first_screen_has_the_question_run_the_loss_and_the_network(browser,
     browser.emulate(width=width, height=400)
     browser.evaluate("scrollTo(0, 300)")
     assert browser.each(".controls", "e.getBoundingClientRect().top") == [0]
+
+
+def seen(browser, *what):
+    """Whether the whole of all of these is on the screen."""
+    inside = "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(e.getBoundingClientRect())"
+    return all(all(browser.each(each, inside) or [False]) for each in what)
+
+
+LOW = (640, 360), (844, 390)
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), *LOW])
+def test_after_the_guess_the_arrows_are_seen_tip_to_tail(browser, width, height):
+    browser.show(network.page(), width=width, height=height)
+    assert (width, height) not in LOW or seen(browser, ".neuron", ".plane", ".run")
+    browser.push("smaller")
+    assert seen(browser, ".pulls", ".run")
+    assert "tip to tail they pull it" in browser.texts(".pulls")[0]
+    browser.push("Run")
+    browser.words()
+    assert browser.each(".run", "e.offsetHeight") == [44]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1600])
+def test_a_tap_on_a_dot_holds_its_bias_and_one_beside_the_wires_changes_nothing(browser, width):
+    browser.show(network.page(), width=width, height=900)
+    tap = browser.click if width > 1000 else browser.touch
+    wires = browser.each(".dot", "e.dataset.wire")
+    assert len(wires) == 7
+    for wire in wires:
+        x, y = browser.place(f".dot[data-wire='{wire}']")
+        tap(x, y)
+        assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [int(wire), True]
+    x, y = browser.place(".net", 0.02)
+    tap(x, y - 60)
+    assert browser.evaluate("paint(), view.s.held")
+    net = "document.querySelector('.net svg')"
+    assert browser.evaluate(f"document.activeElement === {net}")
+    assert browser.each(".net svg", "getComputedStyle(e).outlineWidth") == ["0px"]
+    browser.press("ArrowRight")
+    assert browser.each(".net svg", "getComputedStyle(e).outlineWidth") == ["2px"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (360, 640), (640, 360), (1200, 800)])
+def test_the_graph_of_a_tapped_point_is_seen_and_the_way_back_leads_there(browser, width, height):
+    browser.show(network.page(), width=width, height=height)
+    browser.push("smaller")
+    browser.touch(*browser.place(".point[data-i='199']"))
+    eventually(lambda: browser.texts(".out"))
+    there = browser.evaluate("ui.scrolled")
+    assert seen(browser, ".out", "#sentence", ".stage")
+    assert browser.each(".still", "1") == []
+    browser.push("the network")
+    eventually(lambda: not browser.texts(".out"))
+    assert browser.evaluate("scrollY") == there
+
+
+def test_before_the_first_step_there_is_no_chart_of_the_loss(browser):
+    browser.show(network.page(), width=1200, height=800)
+    assert browser.texts(".wait")[0] == "The loss of each step will stand here."
+    browser.push("Step")
+    browser.words()
+    assert browser.each(".left > .plot", "1") == [1]
+
+
+def test_the_tangent_does_not_cross_its_label(browser):
+    browser.show(network.page(), width=1200, height=800)
+    browser.evaluate("build({}), down(80)")
+    lines = browser.each(
+        ".place-of .tangent",
+        """(() => { const label = document.querySelector(".place-of text.gradient");
+        const { x, y, width, height } = label.getBBox(), long = e.getTotalLength();
+        return [...Array(999).keys()].some((k) => { const p = e.getPointAtLength(long * k / 998);
+          return p.x > x && p.x < x + width && p.y > y + 4 && p.y < y + height - 4; }) })()""",
+    )
+    assert lines == [False]
 
 
 def test_arrows_outlive_a_page_without_width_and_follow_the_screen(browser):
@@ -297,13 +377,16 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     assert "Copied" in browser.words()
 
 
-def test_a_point_opens_its_graph_at_the_proof_and_what_is_dragged_there_comes_back(browser):
+def test_a_point_opens_its_graph_at_the_wire_that_is_held_and_what_is_dragged_there_comes_back(
+    browser,
+):
     browser.show(network.page(), "#data=moons&steps=5&wire=12", width=1200, height=900)
     row, slope = browser.evaluate("[view.t.rows[199], -view.s.pulls[199]]")
     browser.click(*at(browser, *row[:2]))
     eventually(lambda: browser.texts(".out"))
-    said = browser.evaluate("document.querySelector('[aria-pressed=true]').textContent")
-    assert said == browser.evaluate(f"number({slope}, 3)")
+    said = browser.texts(".slider.touched .proves")
+    assert said == [browser.evaluate(f"number({slope})")]
+    assert f"{said[0]}: it proves itself." in browser.words()
     assert "point=199" in browser.evaluate("location.hash")
     loss = browser.evaluate("number(view.t.each[199])")
     assert re.search(rf"Point 200, \w+: output \S+, loss {loss}\.", browser.words())

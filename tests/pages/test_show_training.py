@@ -333,6 +333,13 @@ def test_every_sample_pulls_a_weight_or_a_bias_and_the_step_is_of_the_optimiser(
     assert step == browser.evaluate(f"signed({model.parameters()[4].data - before})")
 
 
+@pytest.mark.parametrize("width", [390, 1000])
+def test_the_output_stands_right_of_the_last_layer(browser, width):
+    browser.show(pulled(2)[0], width=width)
+    places = browser.each(".neuron, .net .output", "e.getBoundingClientRect().left")
+    assert max(places) == places[-1]
+
+
 def test_the_names_of_wires_are_those_of_the_live_graph(browser):
     page, *_ = pulled(2)
     browser.show(page)

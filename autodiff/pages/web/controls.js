@@ -49,7 +49,8 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
   const spots = xs.map((at, k) => [px(at), py(ys[k])]), { first } = boxesOf();
-  const crossed = ([left, top, wide, tall]) => spots.some(([x, y]) =>
+  const tangent = sides ? [] : xs.map((at) => [px(at), py(value + slope * (at - x))]);
+  const crossed = ([left, top, wide, tall]) => [...spots, ...tangent].some(([x, y]) =>
     x > left && x < left + wide && y > top && y < top + tall);
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
     const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);

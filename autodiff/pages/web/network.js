@@ -45,7 +45,7 @@ function build(changes) {
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
   const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
-    outputs: 1, targets: [-1, 1], axes: [], classes: ["sand", "blue"], column: 2, measures: true,
+    outputs: 1, targets: [-1, 1], axes: ["x", "y"], classes: ["sand", "blue"], column: 2, measures: true,
     ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters, memory: parameters.map(() => memory), rate,
     optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
   view.change({ rate: spec.rate, running, ...(held && !("layers" in changes) && { wire, held }) });
@@ -104,21 +104,32 @@ function strays() {
   return ui.strayed ||= s.rate !== spec.rate;
 }
 const asks = () => ui.asked && view.s.held && !view.t.steps;
+// What the guess was worth, until something changes.
+function verdict() {
+  const { s, t } = view, { seen } = ui, g = t.g[s.wire];
+  return !s.running && seen?.g === t.g && seen.wire === s.wire
+    && [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
+      orange(g ? wayOf(-g) : "neither way"), ". Now run."];
+}
 const EDIT = {
   heading() {
-    const { s, t } = view, { seen, alarm } = ui, g = t.g[s.wire];
-    const told = !s.running && seen?.g === t.g && seen.wire === s.wire; // nothing changed since
-    const lead = told ? [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
-      orange(g ? wayOf(-g) : "neither way"), ". Now run."]
-      : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.";
+    const { s, t } = view, { alarm } = ui;
+    const lead = verdict()
+      || "Touch a wire, and every point pulls it. Touch a point, and its graph opens.";
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
       alarm && h("b.error", alarm), asks() ? h("span.guess",
       "Points pull at the orange wire. All arrows added up:", [-1, 1].map(
         (guess) => press(wayOf(guess), () => {
           s.pulls = null;
-          tell({ seen: { guess, g: t.g, wire: s.wire }, asked: false });
+          Object.assign(ui, { seen: { guess, g: t.g, wire: s.wire }, asked: false });
+          view.repaint();
+          main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
         }))) : lead];
   },
+  verdict: () => h("p", h("span", verdict())),
+  numbers: ({ x, y, bottom }) => [-4, 4].map((v) => [
+    write("middle", x(v), bottom - 6, v < 0 ? number(v) : "x = 4"),
+    write("", 6, y(v) + 4, v < 0 ? number(v) : "y = 4")]),
   idle: () => asks() && "Guess first: then they lie here, tip to tail.",
   choices: (rate) => h("div.choices",
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
@@ -190,7 +201,7 @@ const EDIT = {
 };
 const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY - ui.from[1]) > 5;
 
-// -- The graph of one point, at the proof of the weight that is held
+// -- The graph of one point, where the weight that is held is touched
 
 const [, ...sheets] = document.querySelectorAll("style");
 const wear = (deep) => sheets.forEach((sheet, k) => { sheet.disabled = deep !== (k > 1); });
@@ -201,6 +212,7 @@ function store(how, state) {
 
 function down(i) {
   shown = i;
+  ui.scrolled = scrollY;
   store("pushState", "graph");
   enter();
 }
@@ -214,7 +226,8 @@ function enter() {
   s.running = false;
   wear(true);
   const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
-  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, proof: node && { node, by: 0.1 } });
+  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, touched: node });
+  scrollTo(0, 0);
 }
 
 // What was dragged there comes along.
@@ -227,6 +240,7 @@ function leave() {
   wear(false);
   t.look();
   view.repaint();
+  scrollTo({ top: ui.scrolled, behavior: "instant" });
 }
 
 addEventListener("popstate", () => (shown === null ? openAddress() : leave()));

@@ -49,7 +49,7 @@ function tableOf(lines) {
 
 // Blue above the curve.
 function curveOf(text) {
-  if (!text.includes("x")) refuse("Type a formula of x, such as sin(x)");
+  if (!text.includes("x")) refuse("Type a formula of x, such as sin(x), or lines of x, y and a class");
   const { nodes, labels, inputs } = parse(text, byName);
   const other = inputs.map((i) => labels[i]).find((name) => name !== "x");
   if (other) refuse(`“${other}” is unknown; the formula is one of x, such as sin(x)`);

@@ -12,14 +12,15 @@ const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMa
   }))));
 called.delete(null);
 
-// Whoever touches a wire sees who pulls it; a click holds it, and so do the arrow keys.
+// Whoever touches a wire sees who pulls it; a click holds it, and so do the arrow keys. A click
+// beside the wires changes nothing.
 const wireAt = ({ target: { dataset } }) => (dataset.wire ? Number(dataset.wire) : null);
 const wireHands = {
   onpointerover: (event) => s.held || pullOf(wireAt(event)),
   onpointerleave: () => s.held || pullOf(null),
   onclick: (event) => {
     const wire = wireAt(event), again = s.held && wire === s.wire;
-    pullOf(again ? null : wire, wire !== null && !again);
+    if (wire !== null) pullOf(again ? null : wire, !again);
   },
   onkeydown: (event) => {
     const order = [...called.keys()], at = order.indexOf(s.wire), { key } = event;
@@ -65,9 +66,11 @@ const whoPulls = () => ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t
 // Below the picture: all arrows tip to tail, each as long as its share, so that they end at their
 // mean; and what the optimiser makes of it.
 function pulls() {
-  const width = s.plotWidth, height = 112, base = height - 24, n = t.rows.length;
+  const width = Math.max(240, s.plotWidth), height = Math.min(112, 0.4 * s.plotWidth);
+  const base = height - 24;
+  const n = t.rows.length;
   const idle = edit.idle?.() || (!s.pulls && "Touch a wire: who pulls it?");
-  if (idle) return h("p.pulls.idle", { style: `width: ${width}px` }, idle);
+  if (idle) return h("p.pulls.wait", { style: `width: ${width}px` }, idle);
   const sorted = [...s.pulls.keys()].sort((a, b) => s.pulls[b] - s.pulls[a]);
   const room = s.pulls.map((pull) => Math.sqrt(Math.abs(pull))); // the longer, the thicker
   const perRoom = (base - 8) / (room.reduce((a, b) => a + b) || 1), spots = [], ends = [0];
@@ -98,6 +101,7 @@ function pulls() {
       draw("pull sum", pointed(zero, base + 11, tip - zero, 9))),
     h("p", h("span", `${right} larger, ${left} smaller`), orange(`mean ${signed(-t.g[s.wire])}`),
       h("span", "step ", blue(signed(next - p))),
-      data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)));
+      data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)),
+    (s.phone || s.low) && edit.verdict?.());
 }
 const signed = (x) => (x < 0 ? "" : "+") + amount(x);

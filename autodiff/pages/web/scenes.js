@@ -123,7 +123,8 @@ function mapPicture() {
     : s.says[0].map((_, i) => ofSecond(s.says.map((x) => x[i])));
   const between = second && contour("ink", second, 0);
   return [plane(values, second), s.box.picture([between, levels.map((level) =>
-    contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()])];
+    contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()],
+    edit.numbers?.(s.box))];
 }
 
 // -- Data points
@@ -168,7 +169,19 @@ function placeOf(l, i) {
   return [x, s.netHeight / 2 + 1.29 * size * row];
 }
 
-// The wires into a layer; that of a bias is short, and comes from below.
+// Where the dot of a bias is: left of its neuron, and lower.
+function dotAt(l, i) {
+  const [x, y] = placeOf(l + 1, i), inner = l + 1 < columns.length;
+  return [x - (inner ? s.size / 2 : 7) - 14, y + (inner ? 0.36 * s.size : 4) + 8];
+}
+
+// The dots of the biases, above all wires: 24 pixels wide to a finger.
+const dots = ({ biases }, l) => biases.map((index, i) => {
+  const [cx, cy] = dotAt(l, i), kind = t.p[index] < 0 ? "sand" : "value";
+  return index !== null && h(`circle.dot.${kind}`, { cx, cy, r: 3.5, "data-wire": index });
+});
+
+// The wires into a layer; that of a bias is short, and comes from its dot.
 const wires = ({ weights, biases }, l) => weights.map((row, i) =>
   [...row, biases[i]].map((index, j) => {
     if (index === null) return null;
@@ -179,13 +192,12 @@ const wires = ({ weights, biases }, l) => weights.map((row, i) =>
     const dead = both.some((k) => /dead|stuck/.test(s.health[k]));
     const aside = s.wire === null ? s.focus !== null && !both.includes(s.focus) : s.wire !== index;
     const [x2, y2] = placeOf(l + 1, i), to = x2 - (inner ? s.size / 2 : 7);
-    const high = y2 + bias * (inner ? 0.36 * s.size : 4), [x, y] = placeOf(l, j);
-    const [from, low] = bias ? [to - 14, high + 8] : [x + s.size / 2, y], half = (from + to) / 2;
+    const [x, y] = placeOf(l, j), [from, low] = bias ? dotAt(l, i) : [x + s.size / 2, y];
+    const high = bias ? low - 8 : y2, half = (from + to) / 2;
     const d = `M${from} ${low}C${half} ${low} ${half} ${high} ${to} ${high}`;
     return [draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
       dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
         opacity: aside ? 0.3 : Math.min(0.9, 0.3 + 0.75 * size) }),
-    bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5),
     draw(s.wire === index ? "hit halo" : "hit", d, { "data-wire": index })];
   }));
 

@@ -48,7 +48,8 @@ const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
   classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${t.rows.length} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
-const curve = (width, height) => lossCurve(width, height, t);
+const curve = (width, height) => (t.steps ? lossCurve(width, height, t)
+  : h("p.wait", { style: `height: ${height}px` }, "The loss of each step will stand here."));
 
 const plot = () => h("div.view",
   few ? null : h("div.caption", h("span", s.pulls ? whoPulls() : s.focus !== null
@@ -70,7 +71,7 @@ function network() {
     drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
   const style = `--size: ${s.size}px; height: ${s.netHeight}px`;
   return [edit.layers?.((l) => placeOf(l, 0)[0]), h("div.net", { style },
-    h("svg", { width: "100%", height: "100%", ...wireChosen() }, layers.map(wires)),
+    h("svg", { width: "100%", height: "100%", ...wireChosen() }, layers.map(wires), layers.map(dots)),
     edit.layers ? null : names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
       neuron(k, around(l + 1, i), small(s.scaled[k++])))),
@@ -135,13 +136,15 @@ function frame() {
 
 function measure() {
   [s.narrow, s.width] = sizes();
+  s.low = Boolean(data.edit) && root.clientHeight < 440;
+  s.narrow ||= s.low;
   s.phone = s.narrow && (s.width < 560 || few || features > 2); // all in one column
   const most = s.phone ? s.width : Math.floor(s.width * (few ? 0.57 : 0.5));
-  const above = s.phone ? 332 : s.narrow ? 106 : 412; // what shall be seen with the plane
-  const plane = few ? 570 : data.edit ? Math.max(240, root.clientHeight - above) : 440;
+  const [above, least] = s.phone ? [332, 240] : s.narrow ? [184, 170] : [412, 240];
+  const plane = few ? 570 : data.edit ? Math.max(least, root.clientHeight - above) : 440;
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
-  s.side = s.phone ? s.width : s.width - s.plotWidth - (few ? 40 : 0); // what is left beside it
+  s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // what is left beside it
   s.size = Math.min(s.phone ? 34 : data.edit ? 110 : 52, 0.5 * s.side / columns.length,
     (plane - 20) / tallest / 1.29);
   s.netHeight = (s.phone ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;

@@ -3,7 +3,7 @@
 // The graph is read from its formula, as if one typed it.
 function networkOf(sizes, act) {
   const names = [], lines = [], layers = [], outs = [];
-  let from = ["x1", "x2"];
+  let from = ["x", "y"];
   [...sizes, 1].forEach((n, k) => {
     const units = [...Array(n).keys()], f = k < sizes.length ? act : "tanh";
     const called = (letter, at) => `${letter}${[k, ...at].map((x) => x + 1).join("_")}`;
@@ -18,7 +18,7 @@ function networkOf(sizes, act) {
   });
   const said = parse(`${lines.join(";")};(${from}-t)^2`, byName), ids = said.labels;
   const labels = ids.map((x) => x.replace(/^h.*/, "").replace(/^(.)\d_/, "$1"));
-  const [leaves, neurons] = [["x1", "x2", "t", ...names], outs].map((all) =>
+  const [leaves, neurons] = [["x", "y", "t", ...names], outs].map((all) =>
     all.map((name) => ids.indexOf(name)));
   return { graph: graphOf({ ...said, ids, labels, unsure: [] }), layers, leaves, neurons };
 }

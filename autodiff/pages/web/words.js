@@ -229,6 +229,9 @@ function touchedWords(state, { run, sides }, y) {
     say`Drag ${x} either way and only one slope is left.`];
   }
   const odd = oddWords(state, run, y, touched), size = Math.abs(slope);
+  if (graph.about && !odd) {
+    return [aboutOf(graph, run), say`Touch ${x}’s ${orange(slope)}: it proves itself.`];
+  }
   return [odd || say`Move ${x} a little and ${y} ${size === 0 ? "stands almost still"
     : size === 1 ? "moves just as far" : [`moves `, orange(size), " times as far"]}${slope < 0
     ? ", the other way" : ""}.`, odd ? say`Drag ${x} away from here.`
