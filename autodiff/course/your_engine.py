@@ -311,12 +311,11 @@ def my_engine(line, cell):
         return
     sys.modules.pop("my_engine", None)  # the next import reads the file
     invalidate_caches()
-    print(f"Written to {FILE}: {long(cell)}. From now on: from my_engine import Value")
+    print(f"Written to {FILE}: {long(cell)} lines. From now on: from my_engine import Value")
 
 
 def long(source):
-    lines = sum(bool(line.strip()) for line in source.splitlines())
-    return f"{lines} line{'s' * (lines != 1)}"
+    return sum(bool(line.strip()) for line in source.splitlines())
 
 
 def your_engine():
@@ -325,7 +324,9 @@ def your_engine():
     if FILE.exists():
         right, text, _ = check_7.verdict(FILE)
         if right:
-            print(f"This notebook runs on your engine: {FILE}, {long(FILE.read_text('utf-8'))}.")
+            print(
+                f"This notebook runs on your engine: {FILE}, {long(FILE.read_text('utf-8'))} lines."
+            )
             gc.freeze()  # his nodes may hold each other: they are looked for, but not in all the libraries
             return imported(FILE)
         why = f", until yours is right: {text}"
