@@ -841,6 +841,23 @@ def test_nobody_complains_in_the_middle_of_a_formula_and_what_was_typed_stays(br
     assert browser.evaluate("document.querySelector('#typed').value") == "x*(y"
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown", "wrong", "words"),
+    [("xy", "xy", "sin(", "The formula ends where"), ("a=b", "b", "y=", "The formula ends where"),
+     ("x", "x", "a,b", "“,” stands where"), ("a;b", "b", "3*4", "A formula needs a name")],
+)  # fmt: skip
+def test_after_a_graph_without_operations_a_wrong_formula_is_told(
+    browser, typed, shown, wrong, words
+):
+    browser.show(live.page())
+    for text in (typed, wrong):
+        browser.push("your own")
+        browser.enter("#typed", text)
+        browser.evaluate("document.activeElement.blur()")
+    assert said(browser, FIRST).startswith(words)
+    assert said(browser, ".second") == f"The picture shows {shown}."
+
+
 def test_share_offers_a_link_where_a_page_is_published(browser, monkeypatch):
     monkeypatch.setattr(live, "home", lambda: "https://example.org/notebooks/graph.html")
     browser.show(show_steps(fork()))
