@@ -94,17 +94,15 @@ function parse(given, rules) {
     open = outside;
     return xs;
   };
-  const isFunction = (name) =>
-    Object.values(rules).some(({ op }) => op === (ALSO[name] ?? name));
+  const ruleOf = (name) => Object.values(rules).find(({ op }) => op === (ALSO[name] ?? name));
   const call = (said) => {
-    const low = said.toLowerCase(), name = ALSO[low] ?? low, from = place - 1;
-    const known = Object.values(rules).find(({ op }) => op === name), word = list[from];
+    const low = said.toLowerCase(), known = ruleOf(low), from = place - 1, word = list[from];
     if (!known) refuse(`There is no function ${word.typed}; ${names.has(said)
       ? `write ${word.typed}*(…)` : "there are exp, ln, sin, tanh, relu, max and others"}`);
-    const { arity } = known;
+    const { op: name, arity } = known;
     word.said = name;
     if (!is("(")) return bare(said, name);
-    if (ALSO[said] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
+    if (ALSO[low] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
       const xs = row("(", ")", () => list[place - 1].after += ")");
       if (xs.length < 2) refuse(`“${said}” takes at least two numbers`);
       list[place - 1].said = "";
@@ -145,7 +143,7 @@ function parse(given, rules) {
     if (is("(")) return call(name);
     if (names.has(name)) return names.get(name);
     if (name === "pi" || name === "e") return name === "e" ? Math.E : Math.PI;
-    if (isFunction(name)) return call(name);
+    if (ruleOf(name)) return call(name);
     if (/^\p{L}(\p{L}|\d+)$/u.test(name)) unsure.push(name);
     return input(name, FIRST[inputs.length % FIRST.length]);
   };
@@ -200,7 +198,7 @@ function parse(given, rules) {
     const { name } = next(), from = place, named = name && list[place + 1].kind === "=";
     if (named) place += 2;
     const before = named && names.get(name);
-    if (named && isFunction(name)) refuse(`“${name}” is a function; give the result another name`);
+    if (named && ruleOf(name)) refuse(`“${name}” is a function; give the result another name`);
     const x = sum();
     if (before && isNumber(x) && inputs.includes(before.i) && !numbers.includes(name)) {
       nodes[before.i].value = x; // its number stands after its formula
