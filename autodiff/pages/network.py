@@ -4,7 +4,6 @@ It is the page of training with an editor in front, and behind it the live graph
 needs no Python: the rules of operations and the steps of the optimisers are printed into it.
 """
 
-import re
 from collections.abc import Iterable
 
 from ..engine import ops
@@ -41,8 +40,7 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    bare = [re.sub(r"^\s+", "", text, flags=re.MULTILINE) for text in ("\n".join(script), *sheets)]
-    return assembled("Who pulls this weight?", *bare)
+    return assembled("Who pulls this weight?", "\n".join(script), *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:
