@@ -4,7 +4,6 @@ It is the page of training with an editor in front, and behind it the live graph
 needs no Python: the rules of operations and the steps of the optimisers are printed into it.
 """
 
-import re
 from collections.abc import Iterable
 
 from ..engine import ops
@@ -14,7 +13,6 @@ from . import live
 from .page import as_json, assembled, read
 from .training import printed_move
 
-SHEETS = "base", "learning", "network", "graph"
 LONG = ops.sum, ops.prod, ops.logsumexp, ops.hypot  # no network needs their rules
 SHARED = ("numbers", "core", "parser", "points", "unrolled",
           "dom", "frame", "charts", "plots", "trainer", "copy")  # fmt: skip
@@ -41,9 +39,8 @@ def page() -> str:
         _function("liveGraph(data)", LIVE, LIVES),
         read("network.js"),
     ]
-    bare = re.sub(r"^\s+", "", "\n".join(script), flags=re.MULTILINE)
-    sheets = [re.sub(r"\s*([{};\n])\s*", r"\1", read(f"{name}.css")) for name in SHEETS]
-    return assembled("Who pulls this weight?", bare, *sheets)
+    sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
+    return assembled("Who pulls this weight?", "\n".join(script), *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:

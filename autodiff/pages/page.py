@@ -110,8 +110,10 @@ def assembled(title: str, script: str, *styles: str) -> str:
 def read(name: str, package: str = "autodiff.pages") -> str:
     """A file of web/, without what speaks to its readers alone."""
     text = resources.files(package).joinpath(f"web/{name}").read_text("utf-8")
-    comment = r"^ *//.*\n| // .*| */\*[^*]*\*/\n?" if name.endswith((".js", ".css")) else "$^"
-    return re.sub(comment, "", text, flags=re.MULTILINE)
+    if not name.endswith((".js", ".css")):
+        return text
+    bare = re.sub(r"^ *//.*\n| // .*|^ +| */\*[^*]*\*/\n?", "", text, flags=re.MULTILINE)
+    return bare if name.endswith(".js") else re.sub(r"\s*([{};,])\s*|(?<=:) +", r"\1", bare)
 
 
 def project() -> str | None:

@@ -144,7 +144,7 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
         told = browser.texts("#told")[0]
         assert ("It was right" if said == digit else f"It took that for {said}") in told
         left = [str(k) for k in range(10) if k not in [k for _, k in taught]]
-        assert told.endswith(f"Still to come: {' '.join(left)}.")
+        assert told.endswith(f"A taught digit waits for the others: {' '.join(left)}.")
         share = browser.evaluate(f"percentage(softmax(scoresOf(pixels))[{digit}])")
         assert f"now it has {share}." in told.replace(" %", "\xa0%")
         assert browser.each("#labels, #next", "e.checkVisibility()") == [False, True]
@@ -183,7 +183,7 @@ def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, 
 def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     browser.show(PAGE)
     pressed = "e.ariaPressed === 'true'"
-    eventually(lambda: browser.each("#ask button", pressed) == [False, True, False])
+    assert browser.each("#ask button", pressed) == [True, False, False]
     assert browser.texts("#next") == ["Draw one of yours"]
     x, y = browser.place("#pad")
     browser.drag(x - 60, y, x + 60)
@@ -194,6 +194,35 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     assert browser.each("#ask button", pressed) == [False, True, False]
     browser.drag(x - 60, y + 9, x + 60)  # a little more ink, where the colours say
     assert browser.each("#ask button", pressed) == [False, True, False]
+
+
+def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
+    browser.show(PAGE)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    for strokes in ([[[50, 50]]], [[[50, 50], [54, 52]], [[47, 50]]]):
+        draw(browser, strokes)
+        assert browser.texts("#big, #sure") == ["?", "Too little ink yet."]
+        assert not any(browser.each("#labels button, #ask button", "!e.disabled"))
+    draw(browser, [[[50, 30], [50, 70]]])
+    assert browser.texts("#big") != ["?"]
+
+
+def test_a_lesson_goes_on_until_it_helps_or_says_that_it_did_not(browser):
+    browser.show(PAGE)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    crossed = [[[25, 20], [75, 20], [60, 45], [45, 90]], [[35, 52], [70, 50]]]
+    for learns in (True, False):
+        draw(browser, crossed)
+        assert seen(browser) == "7"
+        if not learns:
+            browser.evaluate(
+                "program = ((f) => (...xs) => f(...xs).with(2, w.map(() => 0)))(program)"
+            )
+        browser.evaluate("document.querySelectorAll('#labels button')[1].click()")
+        read = seen(browser)
+        told = browser.texts("#told")[0]
+        assert (read, "still read as" in told) == (("1", False) if learns else ("7", True))
+        browser.evaluate("clear(), forget()")
 
 
 def test_each_digit_once_before_any_twice(browser):

@@ -552,6 +552,47 @@ def test_on_a_phone_a_large_graph_is_seen_from_top_to_bottom(browser, graph, siz
     assert browser.each(".steps .play", "e.getBoundingClientRect().bottom < innerHeight") == [True]
 
 
+@pytest.mark.parametrize("size", [(640, 360), (844, 390)], ids=str)
+def test_on_a_phone_that_lies_sentence_graph_and_play_are_seen_together(browser, size):
+    browser.show(live.page(), width=size[0], height=size[1])
+    sides = browser.each(
+        "#sentence, .graph, .play", f"[{BOX}.top >= 0, {BOX}.bottom <= innerHeight]"
+    )
+    assert sides == [[True, True]] * 3
+    browser.evaluate("scrollTo(0, 999)")
+    assert browser.each("#sentence", f"{BOX}.top < 0") == [True]
+    browser.evaluate("document.querySelector('.play').click()")
+    assert browser.each("#sentence", f"{BOX}.top >= 0") == [True]
+
+
+def test_boxes_begin_where_words_do_and_the_last_formula_is_whole(browser):
+    browser.show(live.page())
+    for width, height in ((390, 844), (768, 1024), (1200, 800)):
+        browser.emulate(width=width, height=height)
+        browser.evaluate("paint()")
+        left, *boxes = browser.each("#sentence, .input .box", f"{BOX}.x")
+        assert boxes == pytest.approx([left] * 2, abs=6)  # 11 and 24 to the left before
+    browser.emulate(width=768, height=1024)
+    assert browser.each(".examples button", f"{BOX}.right + 8 < innerWidth")[-1]
+    air = "document.querySelector('.stage').clientHeight - seen.fit.tall * seen.fit.scale"
+    assert browser.evaluate(f"paint(), {air}") < 330  # 410 before
+
+
+def test_no_word_of_a_proof_is_cut_and_a_graph_that_goes_on_fades(browser):
+    browser.show(live.page(), width=320, height=568)
+    for text in ("loss = 0.333*x*z", "ln(x) + x*z - sin(z)"):
+        browser.evaluate(
+            f"retype({text!r}, true, true), go(99), actions.prove({{ node: state.graph.inputs[0] }})"
+        )
+        cut = "e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 2"
+        assert not any(browser.each(".nudges > :first-child, .how", cut))
+    browser.evaluate("go(0)")
+    assert (
+        browser.evaluate("Number(fadesOf(state, seen.fit, seen.eye).match(/right: (\\d+)/)[1])")
+        > 40
+    )
+
+
 def whole():
     """The graph of micrograd's README: 33 boxes."""
     a, b = Value(-4.0, label="a"), Value(2.0, label="b")
@@ -839,6 +880,23 @@ def test_nobody_complains_in_the_middle_of_a_formula_and_what_was_typed_stays(br
     assert said(browser, "h1") == "y = x · sin x"
     browser.show(live.page(), "#x*(y")  # a link that nobody wrote
     assert browser.evaluate("document.querySelector('#typed').value") == "x*(y"
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown", "wrong", "words"),
+    [("xy", "xy", "sin(", "The formula ends where"), ("a=b", "b", "y=", "The formula ends where"),
+     ("x", "x", "a,b", "“,” stands where"), ("a;b", "b", "3*4", "A formula needs a name")],
+)  # fmt: skip
+def test_after_a_graph_without_operations_a_wrong_formula_is_told(
+    browser, typed, shown, wrong, words
+):
+    browser.show(live.page())
+    for text in (typed, wrong):
+        browser.push("your own")
+        browser.enter("#typed", text)
+        browser.evaluate("document.activeElement.blur()")
+    assert said(browser, FIRST).startswith(words)
+    assert said(browser, ".second") == f"The picture shows {shown}."
 
 
 def test_share_offers_a_link_where_a_page_is_published(browser, monkeypatch):

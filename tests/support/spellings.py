@@ -23,6 +23,7 @@ PAGE = {  # a text, what the page reads, and what the command line answers
     "√sin(x)": ("sqrt(sin(x))", "a function its brackets"),
     "sin x": ("sin(x)", "a function its brackets"),
     "2 ln |x|": ("2*log(abs(x))", "a function its brackets"),
+    "ReLU(x) + Max(x, y, 1)": ("relu(x)+maximum(maximum(x,y),1)", "no function ReLU; there"),
 }
 NEITHER = {  # a text, and what each answers
     "x²3": ("a product needs its sign", "a product has its sign"),

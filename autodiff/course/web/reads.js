@@ -142,7 +142,7 @@ function wanted() {
 }
 
 const remaining = (next = wanted()) =>
-  next.length < 10 ? ` Still to come: ${next.join(" ")}.` : "";
+  next.length < 10 ? ` A taught digit waits for the others: ${next.join(" ")}.` : "";
 
 function paintLesson() {
   const over = s.example || s.told, drawn = pixels && !over && !s.busy, next = wanted();
@@ -158,6 +158,8 @@ function paintLesson() {
 
 function paint() {
   pixels = s.strokes.length ? seenAs(s.strokes) : null;
+  // a drawing of less than a tenth of the pad
+  if (frame?.[2] < 1.6) pixels = null;
   const shares = pixels ? softmax(scoresOf(pixels)) : NONE, first = pixels ? largest(shares) : -1;
   const second = largest(shares.map((share, k) => (k === first ? -1 : share)));
   const rival = s.rival === null || s.rival === first ? second : s.rival;
@@ -168,15 +170,17 @@ function paint() {
   paintQuestions(first, rival);
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
-  $("sure").textContent = pixels ? `${percentage(shares[first])}. ${sure}` : "Draw something.";
+  $("sure").textContent = pixels ? `${percentage(shares[first])}. ${sure}`
+    : s.strokes.length ? "Too little ink yet." : "Draw something.";
   paintLesson();
 }
 
 // -- Teaching
 
-// Twelve steps of Adam. In each, one drawing of every digit taught, and sixteen strangers: without
-// them it would forget all others, and with all drawings a digit drawn often would pull.
-function learn(then) {
+// Twelve steps of Adam, or up to sixty, until the last drawing is read. In each, one drawing of
+// every digit taught, and sixteen strangers: without them it would forget all others, and with all
+// drawings a digit drawn often would pull.
+function learn(last, digit, then) {
   const m = w.map(() => 0), v = [...m], pick = (x) => x[Math.floor(Math.random() * x.length)];
   const drawn = TEN.map((k) => s.hand.filter(({ digit }) => digit === k)).filter((x) => x.length);
   const step = (t) => {
@@ -192,7 +196,7 @@ function learn(then) {
       v[i] = 0.999 * v[i] + 0.001 * gradient[i] ** 2;
       return weight - (0.003 * m[i]) / (1 - 0.9 ** t) / (Math.sqrt(v[i] / (1 - 0.999 ** t)) + 1e-8);
     });
-    s.busy = t < 12;
+    s.busy = t < 12 || (t < 60 && reading(last) !== digit);
     paint();
     if (s.busy) requestAnimationFrame(() => step(t + 1));
     else then();
@@ -206,12 +210,13 @@ function teach(digit) {
   const before = share();
   s.hand.push({ x, digit, took });
   keep(s.hand.at(-1));
-  learn(() => {
+  learn(x, digit, () => {
     const right = (of) => s.hand.filter((x) => of(x) === x.digit).length, count = s.hand.length;
     s.told = `${took === digit ? "It was right" : `It took that for ${took}`}. Your ${digit} had
-      ${before}; now it has ${share()}.${remaining()}`;
-    $("score").textContent = `At first sight ${right((x) => x.took)} of ${count} right; the
-      same again, now: ${right(({ x }) => reading(x))} of ${count}.`;
+      ${before}; now it has ${share()}${reading(x) === digit ? ""
+      : `, still read as ${reading(x)}`}.${remaining()}`;
+    $("score").textContent = `At first sight ${right((x) => x.took)} of ${count} right; now: ${
+      right(({ x }) => reading(x))} of ${count}.`;
     $("tools").hidden = false;
     paint();
     $("next").focus({ preventScroll: true });
@@ -296,7 +301,6 @@ $("forget").onclick = forget;
 $("copy").onclick = copy;
 const by = document.createElement("i");
 by.textContent = data.by;
-$("count").textContent = w.length.toLocaleString("en");
 $("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
   ` wrote in ${data.lines} lines, without a library.`);
 $("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
@@ -313,6 +317,5 @@ function example(count) {
   s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
-  else ask(1, null);
 }
 example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);

@@ -1,23 +1,25 @@
 // Where one looks: the layout that fits the stage, the camera, the map, and what moves them.
 
 const MAP = 72; // its height at most
-const AIR = 12; // left and right of the graph, together
 const STAGE = 200; // what is left to the graph at least
 const leastOf = ({ small }) => 11.01 / small; // the scale at which the smallest text is 11 high
 
 // The layout that fills the stage, of neurons closed where they are too many to stand open; if
 // none fits, the graph is zoomed; above a map where most is out of sight, and room is left.
 function fitOf({ graph, width, height }) {
-  const fits = (graph.neurons.size ? [false, true] : [false]).map((closed) => {
+  const least = leastOf(graph), kinds = graph.neurons.size ? [false, true] : [false];
+  const fits = kinds.map((closed) => {
     const [tight, roomy] = [0, 1].map((stretch) => placed(graph, stretch, closed));
-    const tall = tight.high - tight.low + 16, large = Math.max(1.5, width / 1200);
-    const most = Math.min(large, height / tall);
-    const want = width / Math.min(most, Math.max(1, width / (roomy.length + AIR))) - AIR;
+    const tall = tight.high - tight.low + 16;
+    const most = Math.min(Math.max(1.5, width / 1200), height / tall);
+    const air = width / (tight.length + 40) < least ? 12 : 40; // left and right, together
+    const large = Math.max(1, height / tall / 2.4, width / (roomy.length + air));
+    const want = width / Math.min(most, large) - air;
     const stretch = clamp((want - tight.length) / (roomy.length - tight.length), 0, 2);
-    const place = placed(graph, Math.floor(10 * stretch) / 10 || 0, closed);
-    return { place, tall, whole: Math.min(width / (place.length + AIR), most) };
+    const place = placed(graph, Math.floor(99 * stretch) / 99 || 0, closed);
+    return { place, tall, whole: Math.min(width / (place.length + air), most) };
   });
-  const least = leastOf(graph), fit = fits.find(({ whole }) => whole >= least) ?? fits.at(-1);
+  const fit = fits.find(({ whole }) => whole >= least) ?? fits.at(-1);
   if (fit.whole >= least) return { ...fit, height, scale: fit.whole };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
   const part = (size, whole) => Math.min(1, size / least / whole);

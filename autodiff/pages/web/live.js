@@ -32,14 +32,14 @@ function page(state) {
 
 // The sides on which there is more to see fade out.
 function fadesOf({ width }, { place }, eye) {
-  const half = width / 2 / eye.scale, fade = (more) => (more ? 24 : 0);
+  const half = width / 2 / eye.scale, fade = (more) => (more ? 56 : 0);
   return `--left: ${fade(eye.x > half)}px; --right: ${fade(eye.x + half < place.length)}px`;
 }
 
 // How high the panel is: as its sliders, up to four, or three below what is said on a phone.
 function panelOf({ graph: { neurons, sliders: { length } }, phone }) {
   const rows = neurons.size ? 4 : clamp(length, 1, 4);
-  return phone ? 204 + 50 * Math.min(3, rows) : Math.max(188, 42 + 50 * rows);
+  return phone ? 204 + 50 * Math.min(3, rows) : Math.max(188, 42 + 50 * rows, innerHeight / 3 - 96);
 }
 
 function textOf(tree) {
@@ -234,6 +234,7 @@ function quiz() {
 function play() {
   const { step, playing, graph } = state;
   rest({ playing: !playing });
+  main.querySelector("#sentence").scrollIntoView({ block: "nearest" });
   if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 

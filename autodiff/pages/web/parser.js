@@ -3,7 +3,8 @@
 // a number makes an input and a formula names a result. What the command line reads, too, means
 // the same there: tests/support/spellings.py.
 
-const SAME = { "^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
+const SAME = { __proto__: null, "^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-",
+  π: "pi" };
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺"; // a run of them is an exponent
 const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
 const ALSO = { __proto__: null, ln: "log", max: "maximum", min: "minimum" };
@@ -12,30 +13,29 @@ const BARE = ["(", "[", "+", ",", "=", ";"]; // after these a product needs no b
 const FIRST = [2, 0.5, 1, -1, 3, -0.5]; // numbers for inputs that were given none
 const LONGEST = 9000, MOST = 400;
 
-const SIGN_OF = { ...Object.fromEntries(Object.entries({ ...TIMES_OR_OVER, ...PLUS_OR_MINUS })
-  .map(([sign, op]) => [op, sign])), power: "**" };
-
 class Unreadable extends Error {}
 const refuse = (reason) => { throw new Unreadable(reason); };
 
-// Numbers and names are those of Python.
+// Numbers and names are those of Python, but for x·y.
 const WHOLE = /\d+(?:_\d+)*/.source;
 const POINT = `(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[+-]?${WHOLE})?`;
 const NUMBER = `0(?:x[\\da-f]+|o[0-7]+|b[01]+)|${POINT}`;
-const NAME = /[\p{XID_Start}_]\p{XID_Continue}*/u.source, SIGN = /\*\*|[-+*/()[\],;=|√]/.source;
+const NAME = /[\p{XID_Start}_](?:(?!·)\p{XID_Continue})*/u.source;
+const SIGN = /\*\*|[-+*/()[\],;=|√^·⋅×÷−]/.source;
 const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
-    const [all, digits, name, sign, other] = match, said = all.trim(), apart = all !== said;
+    const [all, digits, name, , other] = match, typed = all.trim(), said = SAME[typed] ?? typed;
     const value = Number(digits?.replaceAll("_", ""));
     if (other) refuse(`“${other}” has no meaning in a formula`);
     if (digits && text[match.index + all.length] === "_") refuse(`Write ${value} for ${digits}_`);
     if (value === Infinity) refuse("This number is too large");
     if (/^0[\d_]*[1-9][\d_]*$/.test(digits)) refuse(`Write ${value} for ${digits}`);
     if (reserved.includes(name)) refuse(`“${name}” is a word of Python; write ${name}_`);
-    const kind = digits ? "number" : name ? "name" : sign;
-    return { kind, value, name, said, apart, before: "", after: "" };
+    const kind = digits ? "number" : name ? "name" : said;
+    return { kind, value, name: name && said, typed, said, apart: all !== typed, before: "",
+      after: "" };
   });
   return [...found, { kind: "end" }];
 }
@@ -43,15 +43,15 @@ function tokens(text) {
 // The graph of a text, with the rules of the operations by name; throws Unreadable.
 function parse(given, rules) {
   if (given.length > LONGEST) refuse(`At most ${LONGEST} characters are read`);
-  const power = (run) => ` **${[...run].map((x) => "0123456789-+"[RAISED.indexOf(x)]).join("")} `;
-  const text = given.replace(RegExp(`[${RAISED}]+`, "g"), power).normalize("NFKC")
-    .replace(/[\^·⋅×÷−π]/g, (x) => SAME[x]), list = tokens(text), unsure = [];
+  const power = (run) => ` ^${[...run].map((x) => "0123456789-+"[RAISED.indexOf(x)]).join("")} `;
+  const text = given.replace(RegExp(`[${RAISED}]+`, "g"), power).normalize("NFKC");
+  const list = tokens(text), unsure = [];
   const nodes = [], labels = [], names = new Map(), inputs = [], formula = [];
   let place = 0, open = false; // whether a bar would close
   const next = () => list[place], is = (...kinds) => kinds.includes(next().kind);
   const take = (kind, wanted = kind) => {
     if (is(kind)) return list[place++];
-    const found = is("end") ? "The formula ends" : `“${next().said}” stands`;
+    const found = is("end") ? "The formula ends" : `“${next().typed}” stands`;
     const ends = [";", ")"].includes(kind);
     const remedy = ends && is("name", "number") ? "; a product needs its sign: x*y"
       : kind === ";" && is(",") ? "; formulas stand apart by ; as in a=2; b=3" : "";
@@ -70,13 +70,13 @@ function parse(given, rules) {
   };
   // Plain numbers stay numbers, as in Python: 2*3*x is 6*x.
   const isNumber = (x) => typeof x === "number";
-  const apply = (op, ...xs) => {
+  const apply = (from, op, ...xs) => { // from: the place in the list where it begins
     const rule = rules[`${op}/${xs.length}`];
     if (!rule) refuse(`“${op}” of ${xs.length} numbers is too long for this page`);
     if (xs.every(isNumber)) {
-      const value = rule.value(...xs), sign = SIGN_OF[op];
-      const said = sign ? xs.join(sign) : `${op}(${xs.join(", ")})`;
-      return Number.isFinite(value) ? value : refuse(`“${said}” has no value, or one too large`);
+      const value = rule.value(...xs);
+      const typed = list.slice(from, place).map((x) => x.typed).join("");
+      return Number.isFinite(value) ? value : refuse(`“${typed}” has no value, or one too large`);
     }
     return add({ rule, inputs: xs.map((x) => (isNumber(x) ? add({ value: x }) : x).i) });
   };
@@ -94,42 +94,42 @@ function parse(given, rules) {
     open = outside;
     return xs;
   };
-  const isFunction = (name) =>
-    Object.values(rules).some(({ op }) => op === (ALSO[name] ?? name));
+  const ruleOf = (name) => Object.values(rules).find(({ op }) => op === (ALSO[name] ?? name));
   const call = (said) => {
-    const name = ALSO[said] ?? said, known = Object.values(rules).find(({ op }) => op === name);
-    const remedy = names.has(name) ? `; write ${name}*(…)` : "";
-    if (!known) refuse(`There is no function ${name}${remedy}`);
-    const word = list[place - 1], { arity } = known;
+    const low = said.toLowerCase(), known = ruleOf(low), from = place - 1, word = list[from];
+    if (!known) refuse(`There is no function ${word.typed}; ${names.has(said)
+      ? `write ${word.typed}*(…)` : "there are exp, ln, sin, tanh, relu, max and others"}`);
+    const { op: name, arity } = known;
     word.said = name;
     if (!is("(")) return bare(said, name);
-    if (ALSO[said] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
+    if (ALSO[low] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
       const xs = row("(", ")", () => list[place - 1].after += ")");
       if (xs.length < 2) refuse(`“${said}” takes at least two numbers`);
       list[place - 1].said = "";
       word.said = Array(xs.length - 1).fill(name).join("(");
-      return xs.reduce((x, y) => apply(name, x, y));
+      return xs.reduce((x, y) => apply(from, name, x, y));
     }
     if (!LISTS[name]) {
       const xs = row("(", ")");
-      if (rules[`${name}/${xs.length}`]) return apply(name, ...xs);
-      return refuse(`“${name}” takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
+      if (rules[`${name}/${xs.length}`]) return apply(from, name, ...xs);
+      return refuse(`“${said}” takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
     }
     take("(");
     const first = row("[", "]"), second = LISTS[name] === 2 ? take(",") && row("[", "]") : [];
     take(")");
     if (second.length && second.length !== first.length) refuse("The two lists differ in length");
-    return apply(name, ...first, ...second);
+    return apply(from, name, ...first, ...second);
   };
   // sin x: what follows is a name, or a function of something; sin x² would be two things.
   const bare = (said, name) => {
     const one = rules[`${name}/1`] && !LISTS[name];
     const remedy = `“${said}” is a function; write ${said}${one ? "(x)" : "(…)"}`;
     if (!one || !is("name", "|", "√")) return refuse(remedy);
-    list[place - 1].after = "(";
+    const from = place - 1;
+    list[from].after = "(";
     const x = atom();
     list[place - 1].after += ")";
-    return is("**") ? refuse(`${remedy}^2, or ${said}(x^2)`) : apply(name, x);
+    return is("**") ? refuse(`${remedy}^2, or ${said}(x^2)`) : apply(from, name, x);
   };
   const atom = () => {
     if (is("number")) return list[place++].value;
@@ -143,49 +143,50 @@ function parse(given, rules) {
     if (is("(")) return call(name);
     if (names.has(name)) return names.get(name);
     if (name === "pi" || name === "e") return name === "e" ? Math.E : Math.PI;
-    if (isFunction(name)) return call(name);
+    if (ruleOf(name)) return call(name);
     if (/^\p{L}(\p{L}|\d+)$/u.test(name)) unsure.push(name);
     return input(name, FIRST[inputs.length % FIRST.length]);
   };
   const marked = (sign) => { // |x| and √x
-    const bars = sign.kind === "|", outside = open;
+    const bars = sign.kind === "|", outside = open, from = place - 1;
     sign.said = bars ? "abs(" : "sqrt(";
     open = bars;
     const x = bars ? sum() : atom();
     open = outside;
     if (bars) take("|").said = ")";
     else list[place - 1].after += ")";
-    return apply(bars ? "abs" : "sqrt", x);
+    return apply(from, bars ? "abs" : "sqrt", x);
   };
   const raised = () => {
-    const x = atom();
+    const from = place, x = atom();
     if (!is("**")) return x;
     place++;
     const y = signed(raised);
-    return apply(isNumber(y) ? "power" : isNumber(x) ? "exponential" : "pow", x, y);
+    return apply(from, isNumber(y) ? "power" : isNumber(x) ? "exponential" : "pow", x, y);
   };
   // 3x, 2(a + b), (a + b)(a - b): what stands side by side is one factor
   const beside = () => {
-    const from = list[place], bare = BARE.includes(list[place - 1]?.said ?? "(");
+    const from = place, bare = BARE.includes(list[place - 1]?.said ?? "(");
     let x = raised(), one = true;
     while (["number", ")", "|"].includes(list[place - 1].kind)
         && (is("name", "(", "√") || (is("|") && !open))) {
       if (!bare && next().apart) refuse("After / or * a space is read in two ways; write 1/(2*x)");
       list[place].before = "*";
-      x = apply("mul", x, raised());
+      x = apply(from, "mul", x, raised());
       one = false;
     }
     if (!one && !bare) {
-      from.before += "(";
+      list[from].before += "(";
       list[place - 1].after += ")";
     }
     return x;
   };
   const signed = (operand) => (is("-", "+")
-    ? apply(list[place++].kind === "-" ? "neg" : "pos", signed(operand)) : operand());
+    ? apply(place, list[place++].kind === "-" ? "neg" : "pos", signed(operand)) : operand());
   const chain = (operand, ops) => () => {
+    const from = place;
     let x = operand();
-    while (ops[next().kind]) x = apply(ops[list[place++].kind], x, operand());
+    while (ops[next().kind]) x = apply(from, ops[list[place++].kind], x, operand());
     return x;
   };
   const product = chain(() => signed(beside), TIMES_OR_OVER);
@@ -197,7 +198,7 @@ function parse(given, rules) {
     const { name } = next(), from = place, named = name && list[place + 1].kind === "=";
     if (named) place += 2;
     const before = named && names.get(name);
-    if (named && isFunction(name)) refuse(`“${name}” is a function; give the result another name`);
+    if (named && ruleOf(name)) refuse(`“${name}” is a function; give the result another name`);
     const x = sum();
     if (before && isNumber(x) && inputs.includes(before.i) && !numbers.includes(name)) {
       nodes[before.i].value = x; // its number stands after its formula

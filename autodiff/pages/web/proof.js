@@ -98,7 +98,7 @@ function proofPane(state, view) {
     onclick: () => set({ proof: { ...asked, by } }) }, String(by)));
   return h("section.place-of", { key: "proof", "aria-label": "Proof" },
     h("h2.nudges", h("span", "Only ", named(graph, proof.source),
-      asked.edge && " (this one use)", " moves by ", blue(signed(far))),
+      " moves by ", blue(signed(far))),
     h("span.sizes", sizes), h("button.close", { "aria-label": "end the proof",
       onclick: () => actions.end() }, "✕")),
     row("gradient", "foretold", how, foretold, known && fits),
@@ -132,8 +132,7 @@ function questionOf(state, run) {
   return { node, by, choices: choices.sort((a, b) => a - b) };
 }
 
-const TIMES = ["", "once", "twice", "three times", "four times", "five times"];
-const times = (n) => TIMES[n] ?? `${n} times`;
+const times = (n) => ["", "once", "twice"][n] ?? `${n} times`;
 
 function questionPane(state, view) {
   const { graph } = state, question = questionOf(state, view.run);

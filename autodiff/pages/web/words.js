@@ -8,6 +8,7 @@ const SIGNS = { add: [" + ", 1, 1], sub: [" − ", 1, 2], mul: [" · ", 2, 2], d
 
 // Node i as a formula; name(j) is what stands for node j, if not its own formula.
 function written(graph, i, name, lit = () => null, least = 0) {
+  if (!graph.nodes[i].rule) return named(graph, i);
   const { rule: { op }, inputs } = graph.nodes[i], [x, y] = inputs, n = inputs.length / 2;
   const { loss } = graph, bare = (j) => !graph.nodes[j].rule && !graph.labels[j];
   const of = (j, need) => name(j) ?? written(graph, j, name, lit, need);
@@ -103,8 +104,7 @@ function slopeOf(graph, i, text) {
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked, proof } = view;
   const { nodes, labels, units, output } = graph, n = graph.half, y = named(graph, output);
-  if (problem) return [problem, ["The picture shows ",
-    written(graph, output, (j) => (nodes[j].rule ? null : named(graph, j))), "."]];
+  if (problem) return [problem, ["The picture shows ", written(graph, output, () => null), "."]];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
     const unit = units[graph.owner[lost]];
