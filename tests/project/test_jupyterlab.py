@@ -108,7 +108,7 @@ def pictures(path):
 @pytest.mark.parametrize("name", [*(PATHS[i].name for i in (1, 4, 5, 7)), "trusted.ipynb"])
 def test_before_anything_is_run_pictures_are_seen_and_answers_wait_in_boxes(browser, server, name):
     path = NUDGES if name == "trusted.ipynb" else NOTEBOOKS / name
-    boxes = sum("with after_your_guess(" in cell.source for cell in code_cells(path))
+    boxes = sum(cell.source.count("with after_your_guess(") for cell in code_cells(path))
     browser.open(f"{server}/lab/tree/{name}?reset", settle=False)
 
     def complete():

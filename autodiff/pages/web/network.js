@@ -135,7 +135,7 @@ const EDIT = {
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
       spec.data === set, { class: "thumb", "aria-label": set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
-    ui.open && [h("textarea", { rows: 4, oninput: typed, "aria-label": "points",
+    ui.open && [h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
       : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],

@@ -23,8 +23,9 @@ function written(graph, i, name, lit = () => null, least = 0) {
       h("sup", bare(y) ? letter(graph.nodes[y].value) : of(y, 0))], 4]
       : op === "dot" ? [pairs(), 1] : op === "neg" ? [["−", of(x, 2)], 1]
         : op === "abs" ? [["|", row, "|"], 5]
-          : n === 0.5 && op && name(x) ? [[word, op === "sqrt" ? "" : " ", row], 4]
-            : [[`${word}(`, row, ")"], 5];
+          : op === "sqrt" && name(x) ? [[word, row], 4]
+            : n === 0.5 && op && name(x) && !least ? [[word, " ", row], 4]
+              : [[`${word}(`, row, ")"], 5];
   return h("span", { class: lit(i) }, strength < least ? ["(", parts, ")"] : parts);
 }
 
