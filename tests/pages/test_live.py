@@ -874,10 +874,10 @@ def test_nobody_complains_in_the_middle_of_a_formula_and_what_was_typed_stays(br
     assert browser.evaluate("document.querySelector('#typed').value") == "x*sin(x + 1"
     browser.enter("#typed", "x*sin(x)")
     browser.evaluate("document.activeElement.blur()")
-    assert said(browser, "h1") == "y = x · sin x"
+    assert said(browser, "h1") == "y = x · sin(x)"
     browser.push("your own")
     browser.evaluate("set({ editing: false })")  # by something else: no paint within a paint
-    assert said(browser, "h1") == "y = x · sin x"
+    assert said(browser, "h1") == "y = x · sin(x)"
     browser.show(live.page(), "#x*(y")  # a link that nobody wrote
     assert browser.evaluate("document.querySelector('#typed').value") == "x*(y"
 
