@@ -24,7 +24,7 @@ function written(graph, i, name, lit = () => null, least = 0) {
       : op === "dot" ? [pairs(), 1] : op === "neg" ? [["−", of(x, 2)], 1]
         : op === "abs" ? [["|", row, "|"], 5]
           : op === "sqrt" && name(x) ? [[word, row], 4]
-            : n === 0.5 && op && name(x) && !least ? [[word, " ", row], 4]
+            : n === 0.5 && op && name(x) && (!least || least > 4) ? [[word, " ", row], 4]
               : [[`${word}(`, row, ")"], 5];
   return h("span", { class: lit(i) }, strength < least ? ["(", parts, ")"] : parts);
 }
