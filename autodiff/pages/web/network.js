@@ -45,9 +45,9 @@ function build(changes) {
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
   const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
-    outputs: 1, targets: [-1, 1], axes: ["x", "y"], classes: ["sand", "blue"], column: 2, measures: true,
-    ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters, memory: parameters.map(() => memory), rate,
-    optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
+    outputs: 1, targets: [-1, 1], axes: ["x", "y"], classes: ["sand", "blue"], column: 2,
+    measures: true, ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters,
+    memory: parameters.map(() => memory), rate, optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
   view.change({ rate: spec.rate, running, ...(held && !("layers" in changes) && { wire, held }) });
 }
 
