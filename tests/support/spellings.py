@@ -6,7 +6,7 @@ write instead.
 
 BOTH = {  # a text, and the same in Python, which both read
     "x⁴": "x**4", "x⁻¹": "x**-1", "x¹²*y": "x**12*y", "2^-x": "2**-x", "x^2^y": "x**2**y",
-    "-x²": "-(x**2)", "1_000*x": "1000*x", "0x10*x": "16*x", "0b11*x": "3*x", "1e-3*x": "0.001*x",
+    "-x²": "-(x**2)", "1_000*x": "1000*x", "0x10*x": "16*x", "0b11*x": "3*x", "1e-3*x": "0.001*x", "1e−3*x": "0.001*x",
     "x·y⋅z": "x*y*z", "x×y÷z": "x*y/z", "x − y": "x - y", "π*x": "pi*x", "e^(−x)": "e**(-x)",
     "ln(x)": "log(x)", "max(x, y)": "maximum(x, y)", "min(x, y, z)": "minimum(minimum(x, y), z)",
     "max(2*x, max(y, z), 1)*2": "maximum(maximum(2*x, maximum(y, z)), 1)*2",

@@ -18,7 +18,7 @@ const refuse = (reason) => { throw new Unreadable(reason); };
 
 // Numbers and names are those of Python, but for x·y.
 const WHOLE = /\d+(?:_\d+)*/.source;
-const POINT = `(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[+-]?${WHOLE})?`;
+const POINT = `(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[-+−]?${WHOLE})?`;
 const NUMBER = `0(?:x[\\da-f]+|o[0-7]+|b[01]+)|${POINT}`;
 const NAME = /[\p{XID_Start}_](?:(?!·)\p{XID_Continue})*/u.source;
 const SIGN = /\*\*|[-+*/()[\],;=|√^·⋅×÷−]/.source;
@@ -27,7 +27,7 @@ const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
     const [all, digits, name, , other] = match, typed = all.trim(), said = SAME[typed] ?? typed;
-    const value = Number(digits?.replaceAll("_", ""));
+    const value = Number(digits?.replaceAll("_", "").replace("−", "-"));
     if (other) refuse(`“${other}” has no meaning in a formula`);
     if (digits && text[match.index + all.length] === "_") refuse(`Write ${value} for ${digits}_`);
     if (value === Infinity) refuse("This number is too large");
