@@ -6,7 +6,7 @@ from contextvars import copy_context
 from time import monotonic
 from typing import Any
 
-from ..engine.admission import as_integer
+from ..engine.admission import as_integer, as_seed
 from ..engine.errors import counted, refusal, typed
 from ..engine.interrupts import restoring
 from ..engine.transforms import check_function
@@ -134,7 +134,7 @@ def fit(
     check_function(loss, "fit, loss", "a function, such as nn.mse_loss")
     if callback is not None:
         check_function(callback, "fit, callback", "None or a function of a History")
-    seed = None if seed is None else as_integer(seed, "fit", "seed", least=0)
+    seed = as_seed(seed, "fit")
     state = TrainingState(optimizer)
     if engine not in ENGINES:
         raise ValueError(refusal("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))

@@ -12,6 +12,7 @@ from ..engine.admission import (
     as_float,
     as_integer,
     as_row,
+    as_seed,
     is_array,
     is_sequence,
     numbers_like,
@@ -216,7 +217,7 @@ class Linear(Module):
         check_function(init, "Linear, init", "a function, such as nn.he_normal")
         if callable(bias):
             raise TypeError(refusal("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
-        rng = Random(None if seed is None else as_integer(seed, "Linear", "seed", least=0))
+        rng = Random(as_seed(seed, "Linear"))
         self.weight = Matrix(init(self.in_features, self.out_features, rng))
         self.bias = Vector([0.0] * self.out_features) if bias else None
         self.activation = activation
@@ -273,7 +274,7 @@ class Dropout(Module):
     In evaluation mode, which `eval()` sets and `predict` uses, a Vector passes unchanged
     (Srivastava et al. 2014). The layer draws from `rng = numpy.random.default_rng(seed)`, one
     `rng.random()` for each entry of each sample in turn, also in `fit`, whichever engine runs; an
-    entry is dropped if it is below p. ValueError unless 0 <= p < 1.
+    entry is dropped if it is below p. ValueError unless 0 <= p < 1 and the seed is an integer >= 0.
 
     >>> layer = Dropout(0.5, seed=0)
     >>> layer(Vector([1.0, 2.0, 3.0, 4.0])).data  # half of them, on average
@@ -285,6 +286,7 @@ class Dropout(Module):
     def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
         if not 0 <= as_float(p, "Dropout, p") < 1:
             raise ValueError(refusal("Dropout", f"p = {p!r}", "0 <= p < 1"))
+        seed = as_seed(seed, "Dropout")
         import numpy
 
         self.p = p

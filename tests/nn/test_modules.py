@@ -118,6 +118,7 @@ test_what_layers_refuse = raising(
     (lambda: Linear(1, 1, ad.tanh), TypeError, "Linear, bias: found ...tanh..., expected a bool; write activation=tanh"),
     (lambda: Linear(1, 1, init='he'), TypeError, "Linear, init: found 'he' of type str, expected a function, such as nn.he_normal"),
     *[(lambda seed=seed: Linear(1, 1, seed=seed), ValueError, f"Linear: found seed = {seed!r}, expected an integer >= 0") for seed in (-1, 0.5, "a")],
+    *[(lambda seed=seed: nn.Dropout(seed=seed), ValueError, f"Dropout: found seed = {seed!r}, expected an integer >= 0") for seed in (-1, 0.5, "a")],
     (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected None or a function, such as autodiff.tanh"),
     (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
     (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
