@@ -219,7 +219,7 @@ def imports(cell):
     return {name.asname or name.name for x in found for name in x.names}
 
 
-@pytest.mark.parametrize("path", [LESSONS[3], LESSONS[6]], ids=lambda path: path.stem)
+@each_lesson
 def test_after_a_restart_the_first_cell_has_the_imports_of_each_exercise(path):
     first, *cells = code_cells(path)
     for i, cell in enumerate(cells):
