@@ -19,7 +19,18 @@ from .gallery import (
     patience,
     run,
 )
-from .verdicts import Exercise, Hint, after_your_guess, empty, expect, guesses, plain, solutions
+from .verdicts import (
+    Edit,
+    Exercise,
+    Hint,
+    after_your_guess,
+    edits,
+    empty,
+    expect,
+    guesses,
+    plain,
+    solutions,
+)
 from .your_engine import check_7
 
 
@@ -53,6 +64,9 @@ for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtr
 
 predict = guesses("""
     1. 135: Right: small nudges do not get in one another's way, so their effects add.
+       63: Those are two of the three paths. Which is missing?
+       81: Those are two of the three paths. Which is missing?
+       126: Those are two of the three paths. Which is missing?
        9 to 72: Is that one path alone? Each of the three brings its own share of the nudge to y.
        34992: Rates multiply along a path. These are three paths side by side.
        else: Multiply along each path. And each brings its own share of the nudge to y.
@@ -138,7 +152,8 @@ def result_and_messages(rule, inputs, upstream, names="xy"):
     if empty(messages):
         messages = (...,) * len(inputs)
     if not isinstance(messages, (tuple, list)) or len(messages) != len(inputs):
-        count = "one message. Mind the comma: (message,)" if len(inputs) == 1 else "two messages."
+        comma = "" if isinstance(messages, (tuple, list)) else " Mind the comma: (message,)"
+        count = f"one message.{comma}" if len(inputs) == 1 else "two messages."
         raise Hint(f"The closure returns a tuple of {count}")
     for name, message in zip(names, messages):
         yield f"the message for {name}", message
@@ -180,6 +195,18 @@ def solution_3(node):
         parent.grad += message
 
 
+def by_two(node):
+    x, y = node.parents
+    for parent, message in zip((x, y), node.closure(node.grad)):
+        parent.grad += message
+
+
+def sent_on(node):
+    solution_3(node)
+    for parent in node.parents:
+        sent_on(parent)
+
+
 check_3 = Exercise(
     solution_3,
     ask=sent,
@@ -189,13 +216,11 @@ check_3 = Exercise(
     },
     praise="Right: one message along each edge, added to what has arrived before.",
     otherwise="Every parent gets its own message, added to what it has.",
-    slips="""
+    slips=edits("""
         That is the adjoint, not what the closure makes of it.
             += message → += node.grad
         The closure returns all the messages together: give each parent its own.
                        → += node.closure(node.grad)
-        An input has no parents: go through as many as there are.
-            zip(node.parents → zip([node.parents[0], node.parents[1]]
         No grad has changed: assign the sum, parent.grad += ...
             += → +
         A message replaced what was there. Add it: +=
@@ -205,7 +230,14 @@ check_3 = Exercise(
                       → node.data
         A node that is a parent twice gets two messages: one for each edge.
             zip(node.parents, node.closure(node.grad)) → dict(zip(node.parents, node.closure(node.grad))).items()
-    """,
+    """)
+    | {
+        "An input has no parents: go through as many as there are.": [
+            by_two,
+            Edit("zip(node.parents", "zip([node.parents[0], node.parents[1]]"),
+        ],
+        "One node sends, no more: its parents send when their turn comes.": sent_on,
+    },
 )
 
 
@@ -225,9 +257,9 @@ def placed(order, program):
     yield "each node", "once" if len(place) == len(found) else "more than once"
     edges = [(x, parent) for x in place for parent in x.parents]
     lost = [names.get(parent) for _, parent in edges if parent not in place]
-    yield "the parents", f"without {lost[0]}" if lost else "there"
-    late = [f"{names.get(x)} before its parent" for x, p in edges if place.get(p, -1) > place[x]]
-    yield "the order", late[0] if late else "each node after its parents"
+    yield "what is missing", lost[0] if lost else "nothing"
+    late = [names.get(x) for x, parent in edges if place.get(parent, -1) > place[x]]
+    yield "what stands before its parent", late[0] if late else "nothing"
 
 
 def by_queue(root):
@@ -267,7 +299,7 @@ check_4 = Exercise(
             lambda root: [*root.parents, root],
         ],
         "{at} the parents are missing: visit each of them, and theirs.": lambda root: [root],
-        "{at} the list has {found}. Enter a node only when its parents are in.": by_queue,
+        "{at} {found} stands before its parent. Enter a node only when its parents are in.": by_queue,
         "{at} the root is {found}. Are the nodes sorted by their numbers? A sum can be smaller than "
         "what it is made from.": [
             lambda root: sorted(solution_4(root), key=lambda node: node.data),
@@ -349,6 +381,14 @@ def trained(step, points, rate):
         loss = sum((a * recorded(tanh)(b * t + c) + d - height) ** 2 for t, height in points)
         loss.__class__, before = Bare, [x.data for x in parameters]
         step(parameters, loss, rate)
+        if any(getattr(x, "parents", ()) for x in parameters):
+            raise Hint(
+                "A parameter is now the result of a computation, which the next loss drags along. "
+                "Keep the node, and change its number: p.data -= ..."
+            )
+        # new nodes will do, of the notebook's own class too
+        known = int, float, Value
+        parameters[:] = [x if isinstance(x, known) else Value(x.data) for x in parameters]
         yield "the walk back from the loss", "there" if loss.grad else "missing"
         still = f"where they were{'' if any(x.grad for x in parameters) else ', and their grads 0'}"
         yield "the parameters", still if before == [x.data for x in parameters] else "moving"

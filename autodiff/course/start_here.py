@@ -31,12 +31,12 @@ predict = guesses("""
        0 to 0.012: No curve of this kind comes so close to all the dots. Run, and wait.
        0.0123 to 0.05: It still falls: press Run, and wait until the last digit rests.
        else: Start again, press Run, and wait until the last digit rests.
-    3. 18 to 18.2: Right: more than four times as large as before the step.
+    3. 16.4 to 24: Right: four times as large as before the step, or more.
        0.72 to 0.73: That is at 0.02, the rate that it begins with. Drag it to 0.1.
        0 to 4.1: Is a longer step a better one? Start again, drag the rate to 0.1, press Step once.
        else: Start again, drag the rate to 0.1, and press Step once.
-    4. -7.18 to -7.16: Right: and the loss falls as c grows.
-       7.16 to 7.18: The size is right. But does the loss rise, or fall?
+    4. -7.25 to -7.15: Right: and the loss falls as c grows.
+       7.15 to 7.25: The size is right. But does the loss rise, or fall?
        -13.29 to -13.27: That is a hair of d. The third number is c.
        -3.39 to -3.37: That is a hair of a. The third number is c.
        -1.06 to -1.04: That is a hair of b. The third number is c.

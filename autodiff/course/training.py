@@ -43,7 +43,7 @@ def path_of(kind, lr, start):
         (x**2 / 20 + y**2).backward()
         optimizer.step()
         path.append(Place(x.data, y.data))
-    yield "the path", path
+    yield "path", path
 
 
 class Signed(Rule):
@@ -143,6 +143,7 @@ MEANS = edits("""
         0.9 * → 0.1 *; 0.1 * → 0.9 *
     s is the mean of the squares.
         grad**2 → abs(grad)
+        grad**2 → grad
         s**0.5 → abs(m)
     Divide by the root of s, not by s.
         s**0.5 → s
@@ -198,7 +199,13 @@ check_3 = Exercise(
 
 def swept(sweep, scores):
     """A sweep over rates whose scores are known."""
-    found = sweep(lambda lr, seed: scores[lr][seed], [*scores], range(3))
+
+    def score(lr, seed):
+        if lr not in scores:
+            raise Hint("The rate comes first: score(lr, seed).")
+        return scores[lr][seed]
+
+    found = sweep(score, [*scores], range(3))
     expect(several(found, 2), "two things, the best rate and a dict of the ranges", found)
     best, ranges = found
     if not isinstance(ranges, dict) or ranges.keys() != scores.keys():
@@ -262,7 +269,14 @@ def told(stop_early, validation):
         model.state_dict = lambda epoch=epoch: {"epoch": epoch}
         history.losses.append(1 / epoch)
         history.validation.append(loss)
-        if callback(history):
+        try:
+            stop = callback(history)
+        except UnboundLocalError as error:
+            raise Hint(
+                f"{error}. What the callback assigns is a new name inside it: begin with `nonlocal`, "
+                "or look the lowest up in history.validation."
+            ) from None
+        if stop:
             stops = str(epoch)
             break
     if best and "epoch" not in best:
@@ -301,8 +315,10 @@ check_5 = Exercise(
             → >= 1
         It never stops: say True in the end.
             waited >= patience → False
-        best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes
-        another.
+        best stays empty. The last loss is in history.validation too, so it is never below the
+        minimum of all: ask whether it *is* the minimum. And fill the dict that is given,
+        best.update(...): `best = ...` makes another.
+            waited == 0 → losses[-1] < min(losses)
             best.update(model.state_dict()) → best = model.state_dict()
         best holds the newest parameters: update it at a new lowest loss only.
             waited == 0 → True
@@ -321,6 +337,7 @@ check_5 = Exercise(
 predict = verdicts.guesses("""
     1. 55 to 70: Right, or nearly.
        0.3 to 1: In percent, please: 50 for one half.
+       1 to 45: More: who is wrong pulls harder. Touch some wires: whose arrows are long?
        45 to 55: So it would be if all pulled alike. Touch some wires: whose arrows are long?
        else: Touch some wires. The others pull too: their loss is not 0 yet.
     2. 8 to 30: Right, or nearly.
@@ -349,12 +366,15 @@ predict = verdicts.guesses("""
        0: It would have to stop for that. How long is each step?
        else: Each gradient is divided by its size: what is left?
     8. 0.6 to 0.64: Right: 0.1 / √0.001 is 3.16.
+       -0.64 to -0.6: Right: 0.1 / √0.001 is 3.16.
        0.2: That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.
        3.15 to 3.17: That many times the rate, which is 0.2.
        else: In the first step m is 0.1 g and s is 0.001 g². What is m / √s?
     9. -3 to 5: Right, or nearly: it is about a draw. Open the box.
+       -100 to -3: It loses less than that, if at all. Open the box.
        else: That is too much, if each has its best rate. Open the box.
     10. 0 to 0.01: Right, or nearly. Open the box.
+       0.01 to 0.1: Nearly: even less. Open the box.
        0.5 to 0.75: So does SGD. But what becomes of a tiny gradient, divided by its size?
        else: What becomes of a tiny gradient, divided by its size? Open the box.
     11. 95 to 99: Right, or nearly.

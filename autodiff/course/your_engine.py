@@ -85,7 +85,7 @@ WALKS = {
 FAR = {
     "p = x + x; q = p + y; r = q * y; s = r + p": (
         lambda x, y: ((p := x + x) + y) * y + p,
-        "p sends after q, though it is nearer to s: the longest way from the result counts.",
+        "p has to wait for q, though it is nearer to s: the longest way from the result counts.",
     ),
 }
 LARGE = {
@@ -127,7 +127,8 @@ def tried(text, work, hint="", calls=20_000):
     except Exception as error:
         frames = extract_tb(error.__traceback__)
         at = [f" in line {f.lineno}, `{f.line}`" for f in frames if f.filename.endswith(FILE.name)]
-        raised = f"{text} raises {type(error).__name__}{at[-1] if at else ''}: {error}. {hint}"
+        words = f": {error}" if str(error) else ""
+        raised = f"{text} raises {type(error).__name__}{at[-1] if at else ''}{words}. {hint}"
         raise Hint(raised.strip()) from None
 
 
@@ -175,6 +176,8 @@ def slopes(Value, table, points=POINTS, inside=False):
                 raise Hint(f"In {text} the message to {name} replaces what was there. Add it: +=.")
             if inside and same(found * factor, slope):
                 hint = "A message is the slope times the grad of the result, which is 7 here."
+            if text == "x * y" and leaf.grad == 1:
+                hint += " Does backward call that of the parents? It sets their grad to 1."
             missing = ": no message has reached it" * (not found)
             wrong = f"{name}.grad should be {slope:.6g}, not {shown(found)}{missing}"
             raise Hint(f"{where}: {wrong}. {hint}".strip())
@@ -191,9 +194,9 @@ def strangers(Value):
         return  # the formulas say what is wrong
     if (stranger.grad, other.grad) != (100.0, 10.0):
         raise Hint(
-            "A node that the loss was not made from has another grad after it. Is there one list for "
-            "all nodes? Each has its own parents (a default argument like parents=[] is made once, for "
-            "all), and the walk begins at the root."
+            "Your backward changes the grad of a node that the loss was not made from. Is there one "
+            "list for all nodes? Each has its own parents (a default argument like parents=[] is made "
+            "once, for all), and the walk begins at the root."
         )
 
 
@@ -253,9 +256,11 @@ def examined(path):
             raise Hint(f"`{name}` is the package's. Type your own: the file needs `math` alone.")
     Value = getattr(module, "Value", None)
     if not isinstance(Value, type):
-        raise Hint(
-            NOTHING if Value is None else f"`Value` should be a class, not {kind_of(Value)}."
-        )
+        if all(name.startswith("__") for name in vars(module)):
+            raise Hint(NOTHING)
+        if Value is None:
+            raise Hint("There is no class `Value` here.")
+        raise Hint(f"`Value` should be a class, not {kind_of(Value)}.")
     x = tried("Value(3.0)", lambda: Value(3.0))
     for name, start in (("data", 3.0), ("grad", 0.0)):
         if not hasattr(x, name):

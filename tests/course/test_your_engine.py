@@ -136,6 +136,16 @@ FAULTS = {
     "data that is a Value": (CLOSURES, "return self * other**-1", "return Value(self * other**-1)", "should be -1.5, not a Value"),
     "no grad": (CLOSURES, "self.data, self.grad = data, 0.0", "self.data = data", "x has no `grad`"),
     "no class": (OURS, OURS, "Value = 5", "should be a class, not an int"),
+    "another name": (OURS, "class Value", "class Val", "There is no class `Value` here"),
+    "each parent's own backward": (
+        CLOSURES, "for v in reversed(topo):\n            v._backward()",
+        "self._backward()\n        for child in self._prev:\n            child.backward()",
+        "Does backward call that of the parents?",
+    ),
+    "an assertion without words": (
+        CLOSURES, "    def _wrap(self, other):\n", "    def _wrap(self, other):\n        assert other != 2.5\n",
+        "raises AssertionError in line 12, `assert other != 2.5`. A plain",
+    ),
     "cleared after sending, all but the root": (
         OURS.replace("node.grad = 0.0 ", "pass "), "parent.grad += message\n", "parent.grad += message\n            node.grad = 1.0 * (node is self)\n",
         "p still holds its 1 as a root",

@@ -60,6 +60,21 @@ def in_new_nodes(parameters, loss, rate):
     parameters[:] = [Value(p.data - rate * p.grad) for p in parameters]
 
 
+class Typed:  # the class that a reader has typed: the page knows it by what it has
+    def __init__(self, data):
+        self.data, self.grad, self.parents = data, 0.0, ()
+
+
+def in_nodes_of_his_own(parameters, loss, rate):
+    solution_5(loss)
+    parameters[:] = [Typed(p.data - rate * p.grad) for p in parameters]
+
+
+def in_results(parameters, loss, rate):
+    solution_5(loss)
+    parameters[:] = [p + -rate * p.grad for p in parameters]
+
+
 ENGINES = Path(__file__).parents[1] / "engines"
 
 RIGHT = {  # spellings of each exercise beside our own
@@ -68,7 +83,7 @@ RIGHT = {  # spellings of each exercise beside our own
     3: [by_assignment],
     4: [by_depth],
     5: [cleared_before_each],
-    6: [cleared_first, in_new_nodes],
+    6: [cleared_first, in_new_nodes, in_nodes_of_his_own],
     7: [*ENGINES.glob("*.py")],
 }
 
@@ -110,10 +125,11 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, "72", "Expected two numbers"),
     (2, math.tanh, "Return a pair: the result, and the closure."),
     (2, lambda x: (math.tanh(x), lambda grad: grad * 0.5), "Mind the comma"),
+    (2, lambda x: (math.tanh(x), lambda grad: (grad, 0.0)), "a tuple of one message."),
     (2, Edit("y * y", "y"), "it has two factors"),
     (4, lambda root: {*solution_4(root)}, "Expected a list of the nodes, found a set"),
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
-    (4, by_nearness, "s = p + r, the order should be each node after its parents, not q before its parent"),
+    (4, by_nearness, "s = p + r, what stands before its parent should be nothing, not q"),
     (5, recursive, "Who sends too early"),
     (5, cleared_afterwards, "called for p, then for q again, should be"),
     (5, cleared_afterwards, "p still holds the 1 that it had as a root"),
@@ -122,5 +138,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (6, answer_that_rests_on(reverse_mode.solution_6, backward=Edit("reversed(nodes)", "[]").program(solution_5)), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
     (6, lambda parameters, loss, rate: loss.backward(), "Yours is a function: backward(loss)."),
     (6, Edit("rate *", "rate / 2 *"), "At a rate of 0.02, a after the first step should be"),
+    (6, in_results, "the result of a computation"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
 ]  # fmt: skip

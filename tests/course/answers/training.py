@@ -63,6 +63,16 @@ def by_loops(score, rates, seeds):
     return best, ranges
 
 
+def without_nonlocal(model, best, patience=5):
+    lowest, waited = 9.0, 0
+
+    def callback(history):
+        waited += history.validation[-1] >= lowest  # noqa: F823
+        return waited >= patience
+
+    return callback
+
+
 def inside(model, best, patience=5):
     def callback(history):
         best["state"] = model.state_dict()
@@ -88,6 +98,8 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (4, lambda score, rates, seeds: max(rates), "two things, the best rate"),
     (4, lambda score, rates, seeds: (max(rates), [score(lr, 0) for lr in rates]), "a dict with an entry for each rate"),
     (4, lambda score, rates, seeds: (rates[-1], solution_4(score, rates, seeds)[1]), "then compare the means"),
+    (4, lambda score, rates, seeds: (rates[0], [score(seed, lr) for lr in rates for seed in seeds]), "The rate comes first"),
+    (5, without_nonlocal, "begin with `nonlocal`"),
     (5, inside, "best.update(...)"),
     (5, lambda *given: lambda h: solution_5(*given)(h) and h.validation[-1] > h.validation[-2], "how long ago was that?"),
 ]  # fmt: skip
