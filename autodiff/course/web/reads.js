@@ -190,7 +190,7 @@ function learn(last, digit, then) {
     });
     s.busy = t < 12 || (t < 60 && reading(last) !== digit);
     paint();
-    if (s.busy) requestAnimationFrame(() => step(t + 1));
+    if (s.busy) setTimeout(step, 30, t + 1); // slowly enough to be seen
     else then();
   };
   s.busy = true;

@@ -30,9 +30,11 @@ function page(state) {
 }
 
 // The sides on which there is more to see fade out.
-function fadesOf({ width }, { place }, eye) {
-  const half = width / 2 / eye.scale, fade = (more) => (more ? 56 : 0);
-  return `--left: ${fade(eye.x > half)}px; --right: ${fade(eye.x + half < place.length)}px`;
+function fadesOf({ width }, { place: { length, low, high }, height }, { x, y, scale }) {
+  const [across, down] = [width, height].map((size) => size / 2 / scale);
+  const fade = (more, size) => `${more ? size : 0}px`;
+  return `--left: ${fade(x > across, 56)}; --right: ${fade(x + across < length, 56)}; --top: ${
+    fade(y - down > low, 24)}; --bottom: ${fade(y + down < high, 24)}`;
 }
 
 // How high the panel is: as its sliders, up to four, or three below what is said on a phone.
