@@ -184,6 +184,7 @@ def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, 
     assert [all(sides) for sides in seen] == [True] * 14
     side = "(r => Math.min(r.width, r.height))(e.getBoundingClientRect())"
     assert min(browser.each(".row", side)) > 22
+    assert all(browser.each(".row", "e.ariaLabel.includes(e.innerText.trim())"))
     rows = "[...document.querySelectorAll('.says, #ask, .sees')].map((e) => e.offsetHeight)"
     before = browser.evaluate(rows)
     browser.evaluate("example(11), s.example = false, ask(0, null, true)")

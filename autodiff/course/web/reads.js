@@ -117,7 +117,7 @@ function paintBars(shares, first, rival) {
     row.className = `row ${k === first ? "win" : s.why === 2 && k === rival ? "rival" : ""}`;
     row.disabled = !pixels;
     row.querySelector(".track span").style.transform = `scaleY(${shares[k]})`;
-    row.firstChild.textContent = pixels ? percent(shares[k]) : "";
+    row.firstChild.dataset.share = pixels ? percent(shares[k]) : "";
     row.ariaLabel = `${k}: ${percentage(shares[k])}. Why${k === first ? "" : " not"}?`;
   });
 }
