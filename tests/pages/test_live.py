@@ -201,6 +201,7 @@ SAID = [
     # a formula as it was typed, and slopes by the names that stand in it
     ("sin(x)^2 + x^(-3) + x^0.5 + e^x", "", "h1", "y = (sin x)2 + x−3 + x0.5 + ex"),
     ("v=tanh(x); v*x", "go(5, true)", FIRST, "Here tanh sends back what arrived, times its slope: 1 − v2 = 0.0707."),
+    ("x/2", "go(3, true)", FIRST, "Here ÷ sends back what arrived, times its slope: 1 / 2 = 0.5."),
     ("x=2; x^3", "go(3, true)", FIRST, "Here x³ sends back what arrived, times its slope: 3 · x2 = 12."),
     ("x=0;2/x", TOUCHED, FIRST, "2 / x has no value at x = 0."),
     ("x=1000;exp(x)", TOUCHED, FIRST, "exp x is too large at x = 1000."),

@@ -78,9 +78,9 @@ function ruleWords(graph, run, i) {
   }
   const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local]
     : localsOf(graph, run.values, i);
-  const said = slopes.flatMap((x, k) => (x === null ? [] : [[rule.slopes[k]
-    && minus(rule.slopes[k]) !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "],
-  blue(x)]]));
+  const said = slopes.flatMap((x, k) => (x === null || !graph.needs[inputs[k]] ? [] : [[
+    rule.slopes[k] && minus(rule.slopes[k]) !== number(x)
+      && [slopeOf(graph, at, rule.slopes[k]), " = "], blue(x)]]));
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${said.map((x, k) => [k ? " and " : "", x])}.`;
 }
