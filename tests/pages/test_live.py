@@ -564,6 +564,10 @@ def test_a_graph_wider_than_a_phone_has_a_map_with_the_names_of_its_ends(browser
         browser.touch(x, y)
         beyond = "seen.fit.place.length - seen.eye.x - innerWidth / 2 / seen.eye.scale"
         eventually(lambda beyond=beyond: browser.evaluate(beyond) < 9)
+        assert browser.evaluate(beyond) > -9  # nothing is seen beyond the graph
+        assert (
+            abs(browser.evaluate("seen.eye.y - (seen.fit.place.low + seen.fit.place.high) / 2")) < 1
+        )
     browser.emulate(width=640, height=360)  # with its neurons closed it is seen whole
     browser.show(
         show_steps(nn.mse_loss(network(2, 4, 2, 1)([0.5, -1.0]), [1.0])), width=640, height=360

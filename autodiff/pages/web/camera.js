@@ -39,12 +39,15 @@ function tallOf({ graph, width }) {
 function cameraOf(state, view, fit) {
   const { graph, touched, proof, width } = state, { place, zoomed, height } = fit;
   const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
-  if (state.eye || !zoomed) return state.eye ?? whole;
+  const inside = (x, low, high, margin) => (high - low < 2 * margin
+    ? (low + high) / 2 : clamp(x, low + margin, high - margin));
+  const kept = ({ scale, x, y }) => ({ scale, // nothing is seen beyond the graph
+    x: inside(x, -8, place.length + 8, width / 2 / scale),
+    y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) });
+  if (state.eye || !zoomed) return kept(state.eye ?? whole);
   const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
   const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
     : view.asking !== undefined ? [view.asking] : view.now;
-  const inside = (x, low, high, margin) => (high - low < 2 * margin
-    ? (low + high) / 2 : clamp(x, low + margin, high - margin));
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
@@ -57,14 +60,14 @@ function cameraOf(state, view, fit) {
     const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
     return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
   });
-  return { scale, x: inside(x, -8, place.length + 8, width / 2 / scale),
-    y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) };
+  return kept({ scale, x, y });
 }
 
 // The whole graph, small: its wires, the step as a large dot, the view as a frame, and the names of
 // its ends.
 function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
-  const { length, low, high, units, least } = place, scale = Math.min(width / length, map / (high - low));
+  const { length, low, high, units, least } = place;
+  const scale = Math.min(width / length, map / (high - low));
   const now = view.asking !== undefined ? [view.asking] : view.now;
   const kind = step > graph.half ? "gradient" : "value";
   const wire = (unit, u) => unit.edges.map((edge) => {
@@ -136,10 +139,10 @@ function shift(dx, dy, more = 1, px = null, py = null) {
   const { eye, fit: { place, scale: least } } = seen;
   const scale = clamp(eye.scale * more, Math.min(least, place.least), 2.5);
   const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
-  const moved = (x, by, p, low, high, ends) => {
+  const moved = (x, by, p, ends) => {
     const aside = p === null ? 0 : p - mean(ends); // from the middle
-    return clamp(x - by / scale + aside / eye.scale - aside / scale, low, high);
+    return x - by / scale + aside / eye.scale - aside / scale;
   };
-  set({ eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
-    y: moved(eye.y, dy, py, place.low, place.high, [top, bottom]) } });
+  set({ eye: { scale, x: moved(eye.x, dx, px, [left, right]),
+    y: moved(eye.y, dy, py, [top, bottom]) } });
 }
