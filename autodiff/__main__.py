@@ -45,7 +45,7 @@ READ = FUNCTIONS | {
     "max": lambda x, y, *more: reduce(ops.maximum, (x, y, *more)),
     "min": lambda x, y, *more: reduce(ops.minimum, (x, y, *more)),
 }
-SIGNS = {"^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-", "π": "pi"}
+SIGNS = {"^": "**", "·": " * ", "⋅": " * ", "×": " * ", "÷": "/", "−": "-", "π": "pi"}
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
 OPERATORS: dict[type, Compute] = {

@@ -112,6 +112,20 @@ def seen(browser):
     return browser.texts("#big")[0]
 
 
+def tap(browser, selector):
+    """By a finger, where it stands: nothing is scrolled."""
+    place = f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector({selector!r}).getBoundingClientRect())"
+    browser.touch(*browser.evaluate(place))
+
+
+def teach(browser, digit):
+    """As a finger does, at once after a stroke."""
+    tap(browser, "#ask button:last-child")
+    eventually(lambda: browser.evaluate("s.teaching"))
+    tap(browser, f"#labels button:nth-child({digit + 1})")
+    eventually(lambda: browser.evaluate("s.told"))
+
+
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (640, 360), (1200, 800)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
@@ -130,31 +144,28 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
         assert seen(browser) == str(said)
         if not taught:
             assert said == our_reader.read(NET, pixels)
-        assert browser.texts("#ask button")[1] == f"Why {said}?"
+        assert browser.texts("#ask button")[0] == f"Why {said}?"
         rival = (said + 1) % 10
         browser.evaluate(f"document.querySelectorAll('.row')[{rival}].click()")
-        assert browser.texts("#ask button")[2] == f"Why not {rival}?"
+        assert browser.texts("#ask button")[1] == f"Why not {rival}?"
         assert f"for {said} rather than {rival}" in browser.texts("#key")[0]
-        open_now = browser.each("#labels button", "!e.disabled")
-        assert [k for k in range(10) if not open_now[k]] == [k for _, k in taught]
-        browser.evaluate(f"document.querySelectorAll('#labels button')[{digit}].click()")
-        seen(browser)
+        before = browser.evaluate(f"percent(softmax(scoresOf(pixels))[{digit}])")
+        teach(browser, digit)
         taught.append((pixels, digit))
-        assert not any(browser.each("#labels button", "!e.disabled"))  # until the next is drawn
-        told = browser.texts("#told")[0]
-        assert ("It was right" if said == digit else f"It took that for {said}") in told
-        left = [str(k) for k in range(10) if k not in [k for _, k in taught]]
-        assert told.endswith(f"A taught digit waits for the others: {' '.join(left)}.")
         share = browser.evaluate(f"percentage(softmax(scoresOf(pixels))[{digit}])")
-        assert f"now it has {share}." in told.replace(" %", "\xa0%")
-        assert browser.each("#labels, #next", "e.checkVisibility()") == [False, True]
-        assert browser.evaluate("document.activeElement.id") == "next"  # for a keyboard
+        assert browser.texts("#sure") == [
+            f"{before} → {share}. Draw the next.".replace("\xa0", " ")
+        ]
+        assert browser.each("#bars, #labels", "e.checkVisibility()") == [True, False]
+        assert browser.texts("#ask button:disabled") == ["Teach it"]  # until the next is drawn
+        assert browser.evaluate("document.activeElement.id") == "undo"  # for a keyboard
     assert browser.evaluate("s.hand.every(({ x, digit }) => reading(x) === digit)")
     browser.push("Copy for the notebook")
     copied = json.loads(browser.evaluate("document.querySelector('#json').value"))
     assert lesson.drawings(copied) == taught
-    browser.push("Draw the next")
-    assert browser.evaluate("[pixels, scrollY <= pad.offsetTop, s.hand.length]") == [None, True, 3]
+    assert f"right; now: {len(taught)} of 3." in browser.texts("#score")[0]
+    browser.push("Clear")
+    assert browser.evaluate("[pixels, s.hand.length]") == [None, 3]
     browser.push("Forget my hand")
     assert browser.evaluate("w") == WEIGHTS
     assert browser.requests == [url for url in browser.requests if url.startswith("file:")]
@@ -171,8 +182,19 @@ def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, 
     ends = "(r => [r.left >= 0, r.top >= 0, r.right <= innerWidth, r.bottom <= innerHeight])"
     seen = browser.each("#pad, #big, #sure, .row, #ask", f"{ends}(e.getBoundingClientRect())")
     assert [all(sides) for sides in seen] == [True] * 14
-    hit = browser.each(".row", "(r => Math.min(r.width, r.height))(e.getBoundingClientRect())")
-    assert min(hit) > 22
+    side = "(r => Math.min(r.width, r.height))(e.getBoundingClientRect())"
+    assert min(browser.each(".row", side)) > 22
+    assert all(browser.each(".row", "e.ariaLabel.includes(e.innerText.trim())"))
+    rows = "[...document.querySelectorAll('.says, #ask, .sees')].map((e) => e.offsetHeight)"
+    before = browser.evaluate(rows)
+    browser.evaluate("example(11), s.example = false, ask(0, null, true)")
+    labels = browser.each("#labels button", f"[{side}, {ends}(e.getBoundingClientRect())]")
+    assert min(short for short, _ in labels) >= (44 if width == 390 else 32)
+    assert all(all(sides) for _, sides in labels)
+    told = "ask(0, null), s.told = '100 → 100 %. Draw the next.', paint()"
+    for deed in ("ask(1, null)", "ask(2, 0)", told):
+        assert browser.evaluate(rows) == before  # nothing jumps
+        browser.evaluate(deed)
     for kind, y in (("Start", 0), *(("Move", 20 * i) for i in range(1, 7)), ("End", None)):
         points = [] if y is None else [{"x": 8, "y": height // 2 - y}]
         browser.call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=points)
@@ -183,17 +205,20 @@ def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, 
 def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     browser.show(PAGE)
     pressed = "e.ariaPressed === 'true'"
-    assert browser.each("#ask button", pressed) == [True, False, False]
-    assert browser.texts("#next") == ["Draw one of yours"]
+    assert browser.each("#ask button", pressed) == [False, False, False]
+    unready = "#ask button:disabled"
+    eventually(lambda: browser.texts(unready) == ["Teach it"])  # the 4 is no hand of yours
     x, y = browser.place("#pad")
     browser.drag(x - 60, y, x + 60)
-    assert browser.each("#ask button", pressed) == [True, False, False]
-    assert browser.each("#labels, #next", "e.checkVisibility()") == [True, False]
+    assert browser.each("#ask button", pressed) == [False, False, False]
+    assert browser.texts(unready) == []
     winner = browser.evaluate("reading(pixels)")
     browser.evaluate(f"document.querySelectorAll('.row')[{winner}].click()")
-    assert browser.each("#ask button", pressed) == [False, True, False]
+    assert browser.each("#ask button", pressed) == [True, False, False]
     browser.drag(x - 60, y + 9, x + 60)  # a little more ink, where the colours say
-    assert browser.each("#ask button", pressed) == [False, True, False]
+    assert browser.each("#ask button", pressed) == [True, False, False]
+    browser.push("Why")
+    assert browser.each("#ask button", pressed) == [False, False, False]
 
 
 def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
@@ -202,9 +227,12 @@ def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
     for strokes in ([[[50, 50]]], [[[50, 50], [54, 52]], [[47, 50]]]):
         draw(browser, strokes)
         assert browser.texts("#big, #sure") == ["?", "Too little ink yet."]
-        assert not any(browser.each("#labels button, #ask button", "!e.disabled"))
+        assert not any(browser.each("#ask button", "!e.disabled"))
     draw(browser, [[[50, 30], [50, 70]]])
     assert browser.texts("#big") != ["?"]
+    browser.push("Teach it")
+    browser.push("Undo")
+    assert browser.evaluate("[s.teaching, s.strokes.length]") == [False, 3]
 
 
 def test_a_lesson_goes_on_until_it_helps_or_says_that_it_did_not(browser):
@@ -218,19 +246,28 @@ def test_a_lesson_goes_on_until_it_helps_or_says_that_it_did_not(browser):
             browser.evaluate(
                 "program = ((f) => (...xs) => f(...xs).with(2, w.map(() => 0)))(program)"
             )
-        browser.evaluate("document.querySelectorAll('#labels button')[1].click()")
-        read = seen(browser)
-        told = browser.texts("#told")[0]
-        assert (read, "still read as" in told) == (("1", False) if learns else ("7", True))
+        teach(browser, 1)
+        told = browser.texts("#sure")[0]
+        assert (seen(browser), "Still read as" in told) == (("1", False) if learns else ("7", True))
         browser.evaluate("clear(), forget()")
 
 
-def test_each_digit_once_before_any_twice(browser):
-    browser.show(PAGE)
-    rounds = "(counts) => { s.hand = counts.flatMap((n, digit) => Array(n).fill({ digit })); return wanted() }"
-    assert browser.evaluate(f"({rounds})([0,0,0,0,0,0,0,0,0,0])") == [*range(10)]
-    assert browser.evaluate(f"({rounds})([1,1,1,0,1,1,1,1,0,1])") == [3, 8]
-    assert browser.evaluate(f"({rounds})([2,1,1,1,1,1,1,1,1,1])") == [*range(1, 10)]
+def test_a_digit_is_taught_again_at_once_and_undo_goes_back_lesson_by_lesson(browser):
+    browser.show(PAGE, width=390, height=844)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    (seven, *_), drawn = [strokes for strokes, k in lesson.hand(105) if k == 7], []
+    state = "[w, s.hand.length, s.strokes, document.querySelectorAll('figure').length]"
+    for digit in (1, 7):  # once by mistake
+        draw(browser, seven)
+        drawn.append(browser.evaluate(state))
+        teach(browser, digit)
+    assert browser.evaluate("s.hand.map(({ digit }) => digit)") == [1, 7]
+    for before in reversed(drawn):
+        tap(browser, "#undo")
+        assert browser.evaluate(state) == before
+        assert browser.texts("#sure") == ["Which digit is it?"]
+        browser.push("Clear")
+    assert browser.evaluate("w === learnt && document.querySelector('#undo').disabled")
 
 
 def test_a_mouse_draws_a_stroke(browser):
@@ -240,7 +277,7 @@ def test_a_mouse_draws_a_stroke(browser):
     assert [len(stroke) > 2 for stroke in browser.evaluate("s.strokes")] == [True]
     browser.push("Clear")
     assert browser.texts("#big, #sure") == ["?", "Draw something."]
-    assert not any(browser.each("#labels button, #ask button", "!e.disabled"))
+    assert not any(browser.each("#ask button", "!e.disabled"))
 
 
 def test_a_digit_draws_itself_and_is_read(browser):

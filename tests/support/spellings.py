@@ -41,5 +41,7 @@ NEITHER = {  # a text, and what each answers
     "sqrt(-1)+x": ("“sqrt(-1)” has no value", "outside the domain"),
     "1/0*x": ("“1/0” has no value", "division by zero"),
     "e^710*x": ("has no value, or one too large", "too large for a float"),
+    "x··y": ("“·” stands where a number, a name or a bracket is expected", "invalid syntax"),
+    "x·*y": ("“*” stands where a number", "invalid syntax"),
     "x!": ("“!” has no meaning in a formula", "a product has its sign"),
 }

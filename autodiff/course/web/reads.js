@@ -4,7 +4,8 @@
 
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
-const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null };
+const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null,
+  teaching: false };
 const learnt = data.hundredths.match(/-?\d+/g).map((x) => x / 100);
 let w = learnt, pixels = null, frame = null;
 const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
@@ -116,50 +117,32 @@ function paintBars(shares, first, rival) {
     row.className = `row ${k === first ? "win" : s.why === 2 && k === rival ? "rival" : ""}`;
     row.disabled = !pixels;
     row.querySelector(".track span").style.transform = `scaleY(${shares[k]})`;
-    row.firstChild.textContent = pixels ? percent(shares[k]) : "";
+    row.firstChild.dataset.share = pixels ? percent(shares[k]) : "";
     row.ariaLabel = `${k}: ${percentage(shares[k])}. Why${k === first ? "" : " not"}?`;
   });
 }
 
 function paintQuestions(first, rival) {
   [...$("ask").children].forEach((button, i) => {
-    const question = ["Drawing", `Why ${first}?`, `Why not ${rival}?`][i];
+    const question = [`Why ${first}?`, `Why not ${rival}?`, "Teach it"][i];
     button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
-    button.disabled = !pixels;
-    button.ariaPressed = s.why === i;
+    button.disabled = !pixels || s.busy || (i === 2 && (s.example || s.told));
+    button.ariaPressed = i === 2 ? s.teaching : s.why === i + 1;
   });
-  const slopes = `On the pad: derivatives by these 64 numbers. <b>Orange&nbsp;+</b>: a little more
-    ink here speaks for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}.
-    <b>Sand&nbsp;−</b>: it speaks against. ${s.why === 2 ? "Or tap another bar." : ""}`;
-  const plain = "All that it gets: 64 numbers, the ink in blocks.";
+  const slopes = `Derivatives by pixel. <b>Orange&nbsp;+</b>: a little more ink speaks
+    for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}; <b>sand&nbsp;−</b>: against.${
+    s.why === 2 ? " Or tap another bar." : ""}`;
+  const plain = s.teaching
+    ? `Say what it is: its ${w.length} numbers move until it reads this. Each digit once helps most.`
+    : "All that it gets: 64 numbers, the ink in blocks.";
   $("key").innerHTML = pixels && s.why ? slopes : plain;
-}
-
-// The digits that it may be taught now: each once before any twice.
-function wanted() {
-  const counts = TEN.map((k) => s.hand.filter(({ digit }) => digit === k).length);
-  return TEN.filter((k) => counts[k] === Math.min(...counts));
-}
-
-const remaining = (next = wanted()) =>
-  next.length < 10 ? ` A taught digit waits for the others: ${next.join(" ")}.` : "";
-
-function paintLesson() {
-  const over = s.example || s.told, drawn = pixels && !over && !s.busy, next = wanted();
-  [...$("labels").children].forEach((button, k) => {
-    button.disabled = !drawn || !next.includes(k);
-  });
-  $("labels").hidden = over;
-  $("forget").disabled = s.busy;
-  $("next").hidden = !over;
-  $("next").textContent = s.example ? "Draw one of yours" : "Draw the next";
-  $("told").textContent = s.busy ? "It is learning." : s.told ?? remaining();
 }
 
 function paint() {
   pixels = s.strokes.length ? seenAs(s.strokes) : null;
   // a drawing of less than a tenth of the pad
   if (frame?.[2] < 1.6) pixels = null;
+  s.teaching &&= pixels !== null;
   const shares = pixels ? softmax(scoresOf(pixels)) : NONE, first = pixels ? largest(shares) : -1;
   const second = largest(shares.map((share, k) => (k === first ? -1 : share)));
   const rival = s.rival === null || s.rival === first ? second : s.rival;
@@ -170,9 +153,18 @@ function paint() {
   paintQuestions(first, rival);
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
-  $("sure").textContent = pixels ? `${percentage(shares[first])}. ${sure}`
-    : s.strokes.length ? "Too little ink yet." : "Draw something.";
-  paintLesson();
+  $("sure").textContent = s.busy ? "It is learning." : s.teaching ? "Which digit is it?"
+    : s.told ?? (pixels ? `${percentage(shares[first])}. ${sure}`
+      : s.strokes.length ? "Too little ink yet." : "Draw something.");
+  // what it may be taught stands where the bars were
+  $("labels").hidden = !s.teaching;
+  $("bars").hidden = s.teaching;
+  $("undo").disabled = s.busy || s.example || !(s.strokes.length || s.hand.length);
+  $("forget").disabled = s.busy;
+  const { length } = s.hand, right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
+  $("teach").hidden = !length;
+  $("score").textContent = `At first sight ${right((x) => x.took)} of ${length} right; now: ${
+    right(({ x }) => reading(x))} of ${length}.`;
 }
 
 // -- Teaching
@@ -198,7 +190,7 @@ function learn(last, digit, then) {
     });
     s.busy = t < 12 || (t < 60 && reading(last) !== digit);
     paint();
-    if (s.busy) requestAnimationFrame(() => step(t + 1));
+    if (s.busy) setTimeout(step, 30, t + 1); // slowly enough to be seen
     else then();
   };
   s.busy = true;
@@ -206,21 +198,28 @@ function learn(last, digit, then) {
 }
 
 function teach(digit) {
-  const x = pixels, took = reading(x), share = () => percentage(softmax(scoresOf(x))[digit]);
-  const before = share();
-  s.hand.push({ x, digit, took });
+  const x = pixels, took = reading(x), share = () => softmax(scoresOf(x))[digit];
+  const before = percent(share());
+  s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
+  s.teaching = false;
   keep(s.hand.at(-1));
   learn(x, digit, () => {
-    const right = (of) => s.hand.filter((x) => of(x) === x.digit).length, count = s.hand.length;
-    s.told = `${took === digit ? "It was right" : `It took that for ${took}`}. Your ${digit} had
-      ${before}; now it has ${share()}${reading(x) === digit ? ""
-      : `, still read as ${reading(x)}`}.${remaining()}`;
-    $("score").textContent = `At first sight ${right((x) => x.took)} of ${count} right; now: ${
-      right(({ x }) => reading(x))} of ${count}.`;
-    $("tools").hidden = false;
+    s.told = `${before} → ${percentage(share())}. ${reading(x) === digit ? "Draw the next."
+      : `Still read as ${reading(x)}.`}`;
     paint();
-    $("next").focus({ preventScroll: true });
+    $("undo").focus({ preventScroll: true });
   });
+}
+
+// The last lesson is forgotten, its drawing stands there again; or the last stroke is.
+function undo() {
+  if (s.told || !s.strokes.length) {
+    const { strokes, before } = s.hand.pop();
+    Object.assign(s, { strokes, told: null, teaching: true });
+    w = before;
+    $("hand").lastChild.remove();
+  } else s.strokes.pop();
+  paint();
 }
 
 // A small picture of a drawing that was taught.
@@ -236,8 +235,8 @@ function keep({ x, digit, took }) {
 function forget() {
   w = learnt;
   Object.assign(s, { hand: [], told: null });
-  $("hand").textContent = $("score").textContent = "";
-  $("tools").hidden = $("json").hidden = true;
+  $("hand").textContent = "";
+  $("json").hidden = true;
   $("copy").textContent = "Copy for the notebook";
   paint();
 }
@@ -254,7 +253,8 @@ async function copy() {
 // -- Drawing
 
 function clear() {
-  Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null });
+  Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null,
+    teaching: false });
   paint();
 }
 
@@ -280,6 +280,8 @@ pad.onpointermove = (event) => {
   paint();
 };
 pad.onpointerup = pad.onpointercancel = () => { drawing = false; };
+// else a browser takes the tap after a fast stroke for the end of a scroll
+pad.addEventListener("touchstart", (event) => event.preventDefault());
 
 function button(parent, inside, act, label) {
   const made = document.createElement("button");
@@ -288,15 +290,16 @@ function button(parent, inside, act, label) {
   made.onclick = act;
   $(parent).append(made);
 }
-const ask = (why, rival) => { Object.assign(s, { why, rival }); paint(); };
-for (const k of [0, 1, 2]) button("ask", "", () => ask(k, null));
+const ask = (why, rival, teaching = false) => { Object.assign(s, { why, rival, teaching }); paint(); };
+for (const k of [1, 2]) button("ask", "", () => ask(s.why === k ? 0 : k, null));
+button("ask", "", () => ask(0, null, !s.teaching));
 for (const k of TEN) {
   button("bars", `<span class="share"></span><span class="track"><span></span></span>
     <span class="name">${k}</span>`, () => ask(k === reading(pixels) ? 1 : 2, k));
   button("labels", k, () => teach(k), `It is ${k}`);
 }
 $("clear").onclick = clear;
-$("next").onclick = () => { clear(); $("clear").focus(); };
+$("undo").onclick = undo;
 $("forget").onclick = forget;
 $("copy").onclick = copy;
 const by = document.createElement("i");

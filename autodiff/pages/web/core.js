@@ -1,6 +1,6 @@
 // The pass over a graph, and what follows from a state. Nothing here needs a page.
 //
-//   a formula, or Python's data        parser.js, sentGraph in live.js
+//   a formula, or Python's data        parser.js, sentGraph in alone.js
 //      | graphOf                       its neurons, names, units and steps: core.js
 //   graph → state ← people             opened in core.js; set and what calls it, live.js
 //             | pass                   values, messages, gradients: core.js
@@ -31,7 +31,6 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   graph.sliders = inputs.filter((i) => graph.place.has(i));
   if (!graph.sliders.length) graph.sliders = [...graph.neurons.values()].at(-1)?.weights ?? [];
   graph.many = graph.units.length > 24;
-  graph.small = graph.many && !graph.neurons.size ? 18 : 16; // the size of the smallest text
   return graph;
 }
 
@@ -248,13 +247,4 @@ function addressOf({ graph, leaves, step, ask }) {
   const coded = (c) => `%${c.charCodeAt(0).toString(16)}`;
   const kept = encodeURIComponent(text).replace(/[()*]/g, coded);
   return `#${kept}&step=${step}${ask ? "&ask" : ""}`;
-}
-
-// What an address says, as data: text, step and ask. Nothing in it is run.
-function readAddress(hash) {
-  const [first, ...settings] = hash.slice(1).split("&");
-  let text = "";
-  try { text = decodeURIComponent(first); } catch { /* not an address that we made */ }
-  const step = settings.join("&").match(/(?:^|&)step=(\d{1,3})(?!\d)/)?.[1];
-  return { text, step: step && Number(step), ask: settings.includes("ask") };
 }

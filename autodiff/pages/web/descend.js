@@ -150,6 +150,7 @@ function descentPane(state) {
   const steps = n === 1 ? "1 step" : `${n} steps`;
   return pane("descent", [`${steps} down: `, y, " = ", blue(trail.at(-1))],
     h("p", { role: "status" }, why ?? (far || say`Each step takes ${blue(rate)} ·
-      ${orange("gradient")} off every ${graph.neurons.size ? "weight" : "input"}.`)),
+      ${orange("gradient")} off every ${graph.neurons.size ? "weight" : "input"}. Hold
+      **Descend**, and it goes on.`)),
     h("svg.plot", { width, height: 60, "aria-hidden": "true" }, sparkOf(trail, width, 60)));
 }

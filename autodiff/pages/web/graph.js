@@ -102,7 +102,9 @@ function placed(graph, stretch, closed) {
   };
   gap.curve = between(36, 110);
   gap.run = between(12, 22);
-  return (places[key] = { ...layOut(units, gap), stretch, units });
+  const small = closed || (graph.many && !graph.neurons.size) ? 18 : 16; // its smallest text
+  const least = 11.01 / small; // the scale at which that is 11 high
+  return (places[key] = { ...layOut(units, gap), stretch, units, small, least });
 }
 const END = 76; // the wire of the output
 
@@ -157,7 +159,7 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, units, take, first, many: graph.many,
+  const tools = { state, graph, view, units, take, first, many: graph.many, small: place.small,
     named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
     ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
@@ -171,7 +173,7 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"} ${graph.small > 16 && "many"}` },
+    class: `graph ${view.proof && "proof"} ${place.small > 16 && "many"}` },
   h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads), pulseOf(state, units)));
 }
@@ -240,8 +242,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   let left = endX - 24;
   for (const parts of texts) {
     const places = [];
-    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), graph.small) + 12);
-    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? 0 : 12); x -= 6) {
+    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), tools.small) + 12);
+    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? -12 : 12); x -= 6) {
       places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
     }
     const spot = tools.first(places);

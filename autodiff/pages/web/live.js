@@ -1,8 +1,7 @@
 // The live graph: one state, one picture of it, and what people do. Whatever they do ends in
 // `set`, which paints all anew; core.js draws the way from a formula to the page.
 
-let state, timer = 0, complaint = 0;
-const FORMULA = "a=2; b=3; y=(a+b)*b";
+let state, timer = 0;
 const typing = data === null;
 
 // -- What is seen
@@ -17,7 +16,7 @@ function page(state) {
   seen = { view, fit, eye };
   const wide = zoomed && fit.tall * eye.scale <= fit.height; // a finger can scroll the page
   return h("main", { class: `page ${moving && "moving"}`,
-    style: `--low: ${panelOf(state)}px; --tall: ${tallOf(graph)}px` },
+    style: `--low: ${panelOf(state)}px; --tall: ${tallOf(state)}px` },
     h("header", data?.back && h("button.out", { onclick: data.back }, "← the network"),
       title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
@@ -31,9 +30,11 @@ function page(state) {
 }
 
 // The sides on which there is more to see fade out.
-function fadesOf({ width }, { place }, eye) {
-  const half = width / 2 / eye.scale, fade = (more) => (more ? 56 : 0);
-  return `--left: ${fade(eye.x > half)}px; --right: ${fade(eye.x + half < place.length)}px`;
+function fadesOf({ width }, { place: { length, low, high }, height }, { x, y, scale }) {
+  const [across, down] = [width, height].map((size) => size / 2 / scale);
+  const fade = (more, size) => `${more ? size : 0}px`;
+  return `--left: ${fade(x > across, 56)}; --right: ${fade(x + across < length, 56)}; --top: ${
+    fade(y - down > low, 24)}; --bottom: ${fade(y + down < high, 24)}`;
 }
 
 // How high the panel is: as its sliders, up to four, or three below what is said on a phone.
@@ -63,12 +64,6 @@ function title(state, view) {
   return h("h1", { id: "formula", class: size > 1.8 ? "small" : size > 1 && "long",
     onclick: typing && edit }, shown);
 }
-
-const EXAMPLES = ["(a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/(1 + e^(−x))",
-  "max(a, b)·2", "|a|·√b"];
-const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
-  EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
-    onclick: () => { set({ editing: false }); retype(x, true, true); } }, x)));
 
 function stepBar({ step, graph, playing, ask }, { asking, run }) {
   const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
@@ -282,69 +277,9 @@ function answer(field, view) {
   else go(step + 1, true);
 }
 
-// The graph of a typed text; numbers that it does not give stay as they were.
-function retype(text, typed = false, fresh = false) {
-  const { graph: before, leaves, ask, editing, kept } = state;
-  clearTimeout(complaint);
-  try {
-    const graph = graphOf(parse(text, byName));
-    if (graph.units.length > 60) throw new Unreadable("More than 60 boxes cannot be shown");
-    for (const i of graph.inputs) {
-      const j = before.inputs.find((j) => before.labels[j] === graph.labels[i]);
-      const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
-      if (stays) graph.start[i] = leaves[j];
-    }
-    set({ ...opened(graph, { text, ask, ranges: null }), editing, kept });
-    if (typed) remember();
-  } catch (error) {
-    const deep = error instanceof RangeError; // of the stack
-    if (!deep && !(error instanceof Unreadable)) throw error;
-    const unread = deep ? "The formula is nested too deep" : error.message;
-    const now = !typed || fresh; // in the middle of a formula nobody complains
-    set({ ...kept, text, kept, unread, editing: true, problem: now ? unread : null });
-    if (!now) complaint = setTimeout(() => set({ problem: unread }), 600);
-  }
-}
-
-function edit() {
-  set({ editing: true, share: false, kept: { ...state, kept: null } });
-  main.querySelector("#typed").select();
-}
-
-// What cannot be read stays in its field, unless that is being taken away.
-function doneTyping() {
-  const { editing, unread } = state;
-  if (editing) set({ editing: Boolean(unread), problem: unread });
-}
-
 // The state goes into the address, if the page has one.
 function remember() {
   try { history.replaceState(history.state, "", addressOf(state)); } catch { /* a frame has no address */ }
-}
-
-// -- The start
-
-// The graph that Python sent, with the numbers of the address.
-function sentGraph({ nodes, ...more }, text) {
-  const made = ([rule, ...inputs]) => ({ rule: rules[rule], inputs });
-  const graph = graphOf({ ...more, nodes: nodes.map((x) => (x?.length ? made(x) : { value: x })) });
-  for (const [id, said = ""] of text.split(";").map((x) => x.split("="))) {
-    const i = graph.inputs.find((i) => graph.ids[i] === id), x = Number(said);
-    if (i !== undefined && said && Number.isFinite(x)) graph.start[i] = x;
-  }
-  return graph;
-}
-
-function start() {
-  const { text, step, ask } = readAddress(location.hash || root.dataset.address || "");
-  const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
-  state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
-  if (typing && text) retype(text);
-  set(step === undefined ? {} : { step: Math.min(step, state.graph.last) });
-}
-
-function closeMenu({ target }) {
-  if (state.share && !target.closest(".share")) set({ share: false });
 }
 
 function onKey(event) {

@@ -78,9 +78,9 @@ function ruleWords(graph, run, i) {
   }
   const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local]
     : localsOf(graph, run.values, i);
-  const said = slopes.flatMap((x, k) => (x === null ? [] : [[rule.slopes[k]
-    && minus(rule.slopes[k]) !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "],
-  blue(x)]]));
+  const said = slopes.flatMap((x, k) => (x === null || !graph.needs[inputs[k]] ? [] : [[
+    rule.slopes[k] && minus(rule.slopes[k]) !== number(x)
+      && [slopeOf(graph, at, rule.slopes[k]), " = "], blue(x)]]));
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${said.map((x, k) => [k ? " and " : "", x])}.`;
 }
@@ -143,8 +143,8 @@ function sentence(state, view) {
       /\d/.test(odd) ? `, a power ${odd[0]}^${odd.slice(1)}` : ""}.`];
   }
   if (!unit && step === n) {
-    return [say`The values have run forward, in ${blue("blue")}. Press **Play** to send
-      the gradients back, in ${orange("orange")}.`];
+    return [say`The values ran forward, in ${blue("blue")}. Press **Play** to send
+      gradients back, in ${orange("orange")}: how fast ${y} moves with each.`];
   }
   if (step === 0) {
     return [say`The inputs hold their numbers. Press **Play** to run the values
@@ -166,10 +166,10 @@ function sentence(state, view) {
   const met = unit.edges.map((edge) => edge.from).find((j) =>
     graph.needs[j] && view.gradient(j).complete && view.gradient(j).of > 1);
   if (met === undefined) return [ruleWords(graph, run, i)];
-  const { terms, of } = view.gradient(met);
-  const sum = orange(`${number(run.adjoints[met])} = ${total(terms)}`);
-  return [ruleWords(graph, run, i), h("span.big", say`${named(graph, met)} is used ${times(of)}:
-    its messages **add**, ${sum}.`)];
+  const { terms, of } = view.gradient(met), all = total(terms), sum = number(run.adjoints[met]);
+  return [ruleWords(graph, run, i), h("span.big", say`At ${named(graph, met)}
+    ${of > 2 ? `all ${of}` : "both"} messages **add**: ${
+    orange(state.phone && all.length > 15 ? sum : `${sum} = ${all}`)}.`)];
 }
 
 function endWords(state, { run }, y) {
@@ -183,7 +183,7 @@ function endWords(state, { run }, y) {
       ? x - 0.1 * run.adjoints[i] : x));
     const [from, to] = [run.values[graph.output], pass(graph, moved, null, true)[graph.output]];
     const worse = to > from && "Too large a step: it lands higher.";
-    return [say`A step of 0.1 against the weights’ gradients: ${y} goes from ${blue(from)} to
+    return [say`Weights step 0.1 against their gradients: ${y} goes from ${blue(from)} to
       ${blue(to)}.`, worse || prove];
   }
   if (!Number.isFinite(run.adjoints[j])) return steepWords(graph, leaves, run, y, j);
