@@ -12,8 +12,11 @@ let spec = FIRST_SPEC;
 let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
 const past = [], ui = { kind: 1 }; // data before; what is open, typed and guessed
 
-const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, steps: view.t.steps,
-  ...(view.s.held && { wire: view.s.wire }), ...(shown !== null && { point: shown }) })}`;
+function address() {
+  const { s, t } = view;
+  return `#${new URLSearchParams({ ...spec, rate: t.steps ? t.rate : s.rate, steps: t.steps, wire: s.wire,
+    ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
+}
 
 // What an address says; where it says nothing that can be read, it is as at first.
 function readSpec(said) {
@@ -32,31 +35,46 @@ function readSpec(said) {
     if (key === "by") spec.rate = optimizers[spec.by].rate;
   }
   spec = { ...spec, seed: Number(spec.seed), rate: Number(spec.rate) };
-  return unread.length > 0 && `Of this address ${unread.join(", ")} was not understood. `;
+  return unread.length ? `Of this address ${unread.join(", ")} was not understood. `
+    : said.near && `${NEAR} `;
 }
+
+const NEAR = "This link leads nearby: it trains these points from the start.";
 
 // -- The page
 
+const nameOf = (wire) => net?.graph.ids[net.leaves[3 + wire]];
+
 function build(changes) {
-  const { running = false, wire, held } = view?.s ?? {};
+  const { running = false, rate, wire } = view?.s ?? {}, held = nameOf(wire);
   if (view) view.s.running = false;
-  spec = { ...spec, ...changes };
+  spec = { ...spec, ...(rate && { rate }), ...changes };
   ui.alarm = null;
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
-  const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
+  const { memory, move, ...by } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
     outputs: 1, targets: [-1, 1], axes: ["x", "y"], classes: ["sand", "blue"], column: 2,
     measures: true, ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters,
-    memory: parameters.map(() => memory), rate, optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
-  view.change({ rate: spec.rate, running, ...(held && !("layers" in changes) && { wire, held }) });
+    memory: parameters.map(() => memory), optimizer: spec.by, ...by,
+    edit: { ...EDIT, wire: ({ g }) => wireLike(held, g) } }, { ...programsOf(net), move });
+  view.change({ rate: spec.rate, running });
+}
+
+// The wire of this name, if anything pulls it, or the one that is pulled most: one is always held.
+function wireLike(name, g) {
+  const same = g.findIndex((slope, wire) => slope && nameOf(wire) === name);
+  const weights = net.layers.flatMap((layer) => layer.weights.flat());
+  return same < 0 ? weights.reduce((a, b) => (Math.abs(g[b]) > Math.abs(g[a]) ? b : a)) : same;
 }
 
 // Other points for the network as it is.
 function take(data) {
-  view.t.rows = rowsOf(data);
+  const { t } = view;
+  t.rows = rowsOf(data);
+  t.strayed ||= t.steps > 0;
   spec.data = data;
-  view.t.look();
-  tell({ strayed: ui.strayed || view.t.steps > 0, problem: null, alarm: null });
+  t.look();
+  tell({ problem: null, alarm: null });
 }
 
 function edited(rows) {
@@ -97,13 +115,7 @@ function typed({ target: { value } }) {
 }
 
 const wayOf = (x) => (x > 0 ? "larger →" : "← smaller");
-// Whether the address does not lead here: not all that was done stands in it.
-function strays() {
-  const { s, t } = view;
-  if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
-  return ui.strayed ||= s.rate !== spec.rate;
-}
-const asks = () => ui.asked && view.s.held && !view.t.steps;
+const asks = () => ui.asked && !view.t.steps;
 // What the guess was worth, until something changes.
 function verdict() {
   const { s, t } = view, { seen } = ui, g = t.g[s.wire];
@@ -144,8 +156,7 @@ const EDIT = {
       past.length > 0 && press("↶ Undo", () => take(past.pop())),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
-    h("span.note", { role: "status" }, strays()
-      && "The link trains these points from the start: it leads nearby, not here.")),
+    h("span.note", { role: "status" }, ui.copied && view.t.strayed && NEAR)),
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
@@ -219,7 +230,7 @@ function down(i) {
 
 function enter() {
   const { t, s } = view, { graph, leaves, neurons } = net;
-  const node = s.held ? leaves[3 + s.wire] : null;
+  const node = leaves[3 + s.wire];
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
   graph.says = neurons.at(-1);
   graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}`;
@@ -234,7 +245,7 @@ function enter() {
 function leave() {
   const { t } = view, row = t.rows[shown], numbers = live.numbers();
   const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
-  if (p.some((v, k) => v !== t.p[k])) t.p = ui.dragged = p, ui.strayed = true;
+  if (p.some((v, k) => v !== t.p[k])) Object.assign(t, { p, strayed: true });
   if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));
   shown = view.s.focus = null;
   wear(false);
@@ -252,12 +263,12 @@ function openAddress() {
   const { steps = 0, wire = hash ? NaN : 14, point } = said;
   wear(false);
   const alarm = readSpec(said);
-  build({});
+  build(spec);
   Object.assign(ui, { alarm, asked: !hash });
   const { t, s } = view, until = performance.now() + 4000;
   while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
-  ui.strayed = t.steps < steps;
-  if (t.p[Number(wire)] !== undefined) Object.assign(s, { wire: Number(wire), held: true });
+  t.strayed = t.steps < steps;
+  if (t.p[Number(wire)] !== undefined) s.wire = Number(wire);
   view.repaint();
   if (t.rows[Number(point)]) shown = Number(point), enter();
 }

@@ -1,8 +1,8 @@
 // "Who pulls this weight?": of the wire that is touched, an arrow for every sample, and their sum.
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const pullOf = (wire, held = false) =>
-  change({ wire, held, pulls: wire === s.wire ? s.pulls : null });
+const pullOf = (wire, held = false) => (wire !== null || !data.edit) // where one is always held
+  && change({ wire, held, pulls: wire === s.wire ? s.pulls : null });
 
 // The wires, and their names: w′₂₁ is of the second layer, into neuron 2, from 1.
 const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMap((row, i) =>
