@@ -40,7 +40,8 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    return assembled("Who pulls this weight?", "\n".join(script), *sheets)
+    shorter = "\n".join(script).replace(" => ", "=>")
+    return assembled("Who pulls this weight?", shorter, *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:

@@ -165,7 +165,7 @@ def test_no_screen_scrolls_sideways(browser, width, height):
 def test_the_first_screen_has_the_question_run_the_loss_and_the_network(browser, width, height):
     browser.show(network.page(), width=width, height=height)
     for what in (".guess", ".run", ".total", ".net"):
-        assert browser.each(what, "e.getBoundingClientRect().bottom <= innerHeight") == [True], what
+        assert browser.each(what, "e.getBoundingClientRect().bottom <= innerHeight")[0], what
     sides = "[e.offsetWidth, e.offsetHeight].every((side) => side >= 44)"
     assert all(browser.each("button:not(.neuron)", sides))
     browser.emulate(width=width, height=400)
@@ -179,7 +179,7 @@ def seen(browser, *what):
     return all(all(browser.each(each, inside) or [False]) for each in what)
 
 
-LOW = (640, 360), (844, 390)
+LOW = (640, 360), (844, 390), (932, 430)
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), *LOW])
@@ -228,12 +228,50 @@ def test_the_graph_of_a_tapped_point_is_seen_and_the_way_back_leads_there(browse
     assert browser.evaluate("scrollY") == there
 
 
-def test_before_the_first_step_there_is_no_chart_of_the_loss(browser):
+def test_the_chart_of_the_loss_has_its_place_before_the_first_step_and_a_name(browser):
     browser.show(network.page(), width=1200, height=800)
-    assert browser.texts(".wait")[0] == "The loss of each step will stand here."
+    name, tall = "the loss of each step", "e.getBoundingClientRect().height"
+    before = browser.each(".left > .plot", tall)
+    assert name in browser.words()
     browser.push("Step")
-    browser.words()
-    assert browser.each(".left > .plot", "1") == [1]
+    assert name not in browser.words()
+    assert browser.each(".left > .plot", tall) == before
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_arrows_have_a_scale_and_are_seen_however_small_they_grow(browser, width):
+    browser.show(network.page(), width=width)
+    browser.push("smaller")
+    for _ in range(4):
+        long, one = browser.evaluate(
+            "paint(), [view.s.perPull * view.s.plotWidth, Math.max(...view.s.pulls.map(Math.abs))]"
+        )
+        assert 0.079 < long * one / browser.evaluate("view.s.plotWidth") < 0.401
+        scale = float(browser.texts(".ways")[0].split(" is ")[1])
+        assert browser.each(".ways svg", "e.clientWidth") == [pytest.approx(scale * long, abs=1)]
+        share = "e.getBoundingClientRect().width / e.closest('svg').clientWidth"
+        assert browser.each(".pulls .hill", share)[0] > 0.3
+        browser.evaluate("for (let k = 0; k < 150; k++) view.t.step(0.3); view.repaint()")
+
+
+def test_copies_start_as_long_as_their_arrows_and_where_they_are(browser):
+    for width, height in ((1200, 900), (390, 844), (640, 360)):
+        browser.show(network.page(), width=width, height=height, motion="no-preference")
+        browser.push("smaller")
+        browser.evaluate(
+            "document.getAnimations().forEach((a) => { a.pause(), a.currentTime = 0; })"
+        )
+        k = browser.evaluate("paint(), view.s.pulls.indexOf(Math.max(...view.s.pulls))")
+        left, top = browser.evaluate(f"view.s.box.at(view.t.rows[{k}])")
+        plane = browser.each(
+            ".plane", "[e.getBoundingClientRect().x, e.getBoundingClientRect().y]"
+        )[0]
+        long = browser.evaluate(f"view.s.pulls[{k}] * view.s.perPull * view.s.plotWidth")
+        x, y, wide = browser.each(
+            ".slide",
+            "(({ x, y, width, height }) => [x, y + height / 2, width])(e.getBoundingClientRect())",
+        )[k]
+        assert [x, y, wide] == pytest.approx([plane[0] + left, plane[1] + top, long], abs=2)
 
 
 def test_the_tangent_does_not_cross_its_label(browser):
@@ -256,6 +294,15 @@ def test_arrows_outlive_a_page_without_width_and_follow_the_screen(browser):
     small = browser.evaluate("view.s.plotWidth")
     browser.emulate(width=1200, height=900)
     eventually(lambda: browser.evaluate("view.s.plotWidth") == small + 100)
+
+
+def test_a_picture_that_is_held_stays_while_all_else_scrolls_on_a_phone_that_lies(browser):
+    for width, height in LOW:
+        browser.show(network.page(), width=width, height=height)
+        assert seen(browser, "h1", ".guess", ".run", ".net", ".plane")
+        assert browser.each(".plane", "e.clientHeight")[0] > 0.8 * height
+        browser.evaluate("document.querySelector('.choices').scrollIntoView({ block: 'end' })")
+        assert seen(browser, ".plane", ".run")
 
 
 def test_it_asks_first_and_runs_after_a_guess(browser):
@@ -346,6 +393,17 @@ def test_data_are_typed_or_pasted_in_a_field(browser):
     browser.evaluate("document.querySelector('textarea').select()")
     browser.call("Input.insertText", text="1 2 A\n3 4 B")
     assert browser.evaluate("view.t.rows") == [[1, 2, -1], [3, 4, 1]]
+    assert "stretched" not in browser.words()
+    browser.enter("textarea", "10 2 A\n30 4 B")
+    assert "Your numbers are stretched to the plane." in browser.words()
+    browser.push("Clear")
+    assert browser.evaluate("view.t.rows") == [[-3, 0, -1], [3, 0, 1]]
+    browser.push("Erase")
+    browser.evaluate("scrollTo(0, 0)")
+    for x, y, n in ((-5.9, 5.9, 2), (5.9, 5.9, 2), (-3, 0, 2)):  # no class loses its last point
+        browser.touch(*at(browser, x, y))
+        assert browser.evaluate("[shown, view.t.rows.length]") == [None, n]
+    assert "this one stays" in browser.words()
 
 
 NEARBY = "This link leads nearby"
@@ -549,7 +607,7 @@ const right = t.rows.filter((row) =>
 const asked = wordsOf("h1").startsWith("Which way");
 says(wordsOf(".guess button"), asked ? "← smaller|larger →" : "");
 holds("asks late, or of nothing", !asked || t.steps === 0);
-const [, verdict, way] = wordsOf(".lead").match(/(You saw it|Not so): .* pull it (.*)\\. Now/) ?? [];
+const [, verdict, way] = wordsOf(".pulls").match(/(You saw it|Not so): .* pull it (.*)\\. Now/) ?? [];
 if (verdict) {
   says(way, mean > 0 ? "larger →" : mean < 0 ? "← smaller" : "neither way");
   says(verdict, guessed * mean > 0 ? "You saw it" : "Not so");
@@ -570,8 +628,8 @@ const long = pulls.filter((pull) => Math.abs(pull * s.perPull * s.plotWidth) > 3
 says(ways.join(), long.map(Math.sign).join());
 if (!asked) {
   const count = (way) => pulls.filter((pull) => way * pull > 0).length;
-  says(wordsOf(".pulls span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
-  says(wordsOf(".pulls .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
+  says(wordsOf(".pulls p:first-of-type span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
+  says(wordsOf(".pulls p:first-of-type .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
 }
 
 // The network, and what the legend says of it

@@ -14,8 +14,8 @@ const past = [], ui = { kind: 1 }; // data before; what is open, typed and guess
 
 function address() {
   const { s, t } = view;
-  return `#${new URLSearchParams({ ...spec, rate: t.steps ? t.rate : s.rate, steps: t.steps, wire: s.wire,
-    ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
+  return `#${new URLSearchParams({ ...spec, rate: t.steps ? t.rate : s.rate, steps: t.steps,
+    wire: s.wire, ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
 }
 
 // What an address says; where it says nothing that can be read, it is as at first.
@@ -123,26 +123,28 @@ function verdict() {
     && [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
       orange(g ? wayOf(-g) : "neither way"), ". Now run."];
 }
+const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
+  [-1, 1].map((guess) => press(wayOf(guess), () => {
+    const { s, t } = view;
+    s.pulls = null;
+    Object.assign(ui, { seen: { guess, g: t.g, wire: s.wire }, asked: false });
+    view.repaint();
+    main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
+    view.repaint(); // copies fly from where the picture is now
+  })))];
 const EDIT = {
   heading() {
-    const { s, t } = view, { alarm } = ui;
-    const lead = verdict()
-      || "Touch a wire, and every point pulls it. Touch a point, and its graph opens.";
+    const { s } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
-      alarm && h("b.error", alarm), asks() ? h("span.guess",
-      "Points pull at the orange wire. All arrows added up:", [-1, 1].map(
-        (guess) => press(wayOf(guess), () => {
-          s.pulls = null;
-          Object.assign(ui, { seen: { guess, g: t.g, wire: s.wire }, asked: false });
-          view.repaint();
-          main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
-        }))) : lead];
+      alarm && h("b.error", alarm), asks() ? "Each point pulls the orange weight the way that lowers "
+        + "its own loss. " : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
+      asks() && s.phone && guesses()];
   },
-  verdict: () => h("p", h("span", verdict())),
+  verdict,
   numbers: ({ x, y, bottom }) => [-4, 4].map((v) => [
     write("middle", x(v), bottom - 6, v < 0 ? number(v) : "x = 4"),
     write("", 6, y(v) + 4, v < 0 ? number(v) : "y = 4")]),
-  idle: () => asks() && "Guess first: then they lie here, tip to tail.",
+  idle: () => asks() && guesses(),
   choices: (rate) => h("div.choices",
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
       spec.data === set, { class: "thumb", "aria-label": set })),
@@ -150,7 +152,10 @@ const EDIT = {
     ui.open && [h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
-      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
+      : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
+        : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A."),
+    h("span.pick", press("Clear to two", () => choose("-3 0 A\n3 0 B")),
+      press("✕ Erase", () => tell({ kind: 0 }), ui.kind === 0))],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
       past.length > 0 && press("↶ Undo", () => take(past.pop())),
@@ -160,7 +165,7 @@ const EDIT = {
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    const full = sizes.length > 2, even = sizes.length && placeAt(2) - placeAt(1) < 112;
+    const full = sizes.length > 2, even = sizes.length && placeAt(2) - placeAt(1) < 141;
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
         { "aria-label": `${words} neurons in layer ${l + 1}` });
@@ -185,9 +190,10 @@ const EDIT = {
       const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
       const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
       ui.from = null;
-      ui.opens = moved ? null : i;
-      if (!moved && !i) edited([...t.rows, [...s.box.back(...at), ui.kind]].slice(0, MANY));
-      else if (moved && i && out) erase(i);
+      ui.opens = moved || !ui.kind ? null : i;
+      const fresh = [...s.box.back(...at), ui.kind];
+      if (!moved && !i && ui.kind) edited([...t.rows, fresh].slice(0, MANY));
+      else if (i && (moved ? out : !ui.kind)) erase(i);
       else if (moved && i) edited(t.rows);
     },
     // not before: the graph would get the click that ends a tap
@@ -236,8 +242,9 @@ function enter() {
   graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}`;
   s.running = false;
   wear(true);
-  const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
-  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, touched: node });
+  const own = (i) => graph.neurons.get(i).weights.includes(node);
+  const neuron = neurons[s.focus] ?? [...graph.neurons.keys()].find(own) ?? null;
+  live.open(graph, { neuron, touched: neuron === null || own(neuron) ? node : null });
   scrollTo(0, 0);
 }
 
