@@ -194,6 +194,19 @@ def test_after_the_guess_the_arrows_are_seen_tip_to_tail(browser, width, height)
     assert browser.each(".run", "e.offsetHeight") == [44]
 
 
+@pytest.mark.parametrize("width", [390, 640])
+def test_of_wires_that_cross_a_tap_holds_the_nearest(browser, width):
+    browser.show(network.page(), width=width, height=360 if width == 640 else 844)
+    for wire in range(18):
+        x, y = browser.evaluate(
+            f"""(() => {{ const e = document.querySelector("path[data-wire='{wire}']");
+            e.scrollIntoView({{ block: "center" }}); const p = e.getPointAtLength(e.getTotalLength() * 0.42);
+            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] }})()"""
+        )
+        browser.touch(x, y)
+        assert browser.evaluate("view.s.wire") == wire
+
+
 @pytest.mark.parametrize("width", [320, 390, 1600])
 def test_a_tap_on_a_dot_holds_its_bias_and_one_beside_the_wires_changes_nothing(browser, width):
     browser.show(network.page(), width=width, height=900)
@@ -262,16 +275,13 @@ def test_copies_start_as_long_as_their_arrows_and_where_they_are(browser):
             "document.getAnimations().forEach((a) => { a.pause(), a.currentTime = 0; })"
         )
         k = browser.evaluate("paint(), view.s.pulls.indexOf(Math.max(...view.s.pulls))")
-        left, top = browser.evaluate(f"view.s.box.at(view.t.rows[{k}])")
-        plane = browser.each(
-            ".plane", "[e.getBoundingClientRect().x, e.getBoundingClientRect().y]"
-        )[0]
-        long = browser.evaluate(f"view.s.pulls[{k}] * view.s.perPull * view.s.plotWidth")
-        x, y, wide = browser.each(
-            ".slide",
-            "(({ x, y, width, height }) => [x, y + height / 2, width])(e.getBoundingClientRect())",
-        )[k]
-        assert [x, y, wide] == pytest.approx([plane[0] + left, plane[1] + top, long], abs=2)
+        found = browser.evaluate(f"""(() => {{
+        const [plane, copy] = [".plane", ".slide"].map((what) => document.querySelectorAll(what));
+        const [{{ x, y }}, it] = [plane[0], copy[{k}]].map((e) => e.getBoundingClientRect());
+        const [left, top] = view.s.box.at(view.t.rows[{k}]);
+        return [it.x - x - left, it.y + it.height / 2 - y - top,
+          it.width - view.s.pulls[{k}] * view.s.perPull * view.s.plotWidth] }})()""")
+        assert found == pytest.approx([0, 0, 0], abs=2)
 
 
 def test_the_tangent_does_not_cross_its_label(browser):
@@ -351,6 +361,8 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
         browser.push("Undo")
         assert browser.evaluate(count) == expected
     assert browser.evaluate("[spec.data, past.length]") == ["xor", 0]
+    browser.words()
+    assert "Undo" in browser.texts("button:disabled")[0]
     browser.evaluate("document.querySelector('.point').focus()")
     before = browser.evaluate("view.t.rows[0][0]")
     browser.press("ArrowRight")
@@ -480,6 +492,7 @@ def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
     worst = browser.evaluate("view.t.each.indexOf(Math.max(...view.t.each))")
     assert browser.evaluate("shown") == worst
     assert "loss = (o − t)" in browser.words()
+    assert browser.each(".slider input[type=range]", "e.ariaLabel")[0] == "w₂₁"  # its own
 
 
 def test_the_loss_of_a_model_of_python_opens_on_the_page_of_formulas_by_its_link(browser):

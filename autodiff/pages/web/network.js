@@ -114,6 +114,8 @@ function typed({ target: { value } }) {
   }
 }
 
+const seePlane = () => main.querySelector(".plane").scrollIntoView({ block: "nearest" });
+
 const wayOf = (x) => (x > 0 ? "larger →" : "← smaller");
 const asks = () => ui.asked && !view.t.steps;
 // What the guess was worth, until something changes.
@@ -136,8 +138,8 @@ const EDIT = {
   heading() {
     const { s } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
-      alarm && h("b.error", alarm), asks() ? "Each point pulls the orange weight the way that lowers "
-        + "its own loss. " : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
+      alarm && h("b.error", alarm), asks() ? "Each point pulls the orange weight to lower its own loss. "
+        : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
       asks() && s.phone && guesses()];
   },
   verdict,
@@ -149,16 +151,20 @@ const EDIT = {
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
       spec.data === set, { class: "thumb", "aria-label": set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
-    ui.open && [h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
+    ui.open && [h("span.pick", press("Clear", () => {
+      choose("-3 0 A\n3 0 B");
+      seePlane();
+    }), press("✕ Erase", () => {
+      tell({ kind: 0 });
+      seePlane();
+    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
       : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
-        : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A."),
-    h("span.pick", press("Clear to two", () => choose("-3 0 A\n3 0 B")),
-      press("✕ Erase", () => tell({ kind: 0 }), ui.kind === 0))],
+        : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
-      past.length > 0 && press("↶ Undo", () => take(past.pop())),
+      press("↶ Undo", () => take(past.pop()), null, { disabled: !past.length }),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
     h("span.note", { role: "status" }, ui.copied && view.t.strayed && NEAR)),

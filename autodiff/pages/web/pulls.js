@@ -14,12 +14,21 @@ called.delete(null);
 
 // Whoever touches a wire sees who pulls it; a click holds it, and so do the arrow keys. A click
 // beside the wires changes nothing.
-const wireAt = ({ target: { dataset } }) => (dataset.wire ? Number(dataset.wire) : null);
+const wireAt = ({ dataset }) => (dataset.wire ? Number(dataset.wire) : null);
+// Where several pass under a finger, it is the nearest.
+function nearest({ clientX, clientY, target }) {
+  const far = (e) => Math.round(Math.min(...spaced(64, 0, e.getTotalLength()).map((way) => {
+    const { x, y } = e.getPointAtLength(way).matrixTransform(e.getScreenCTM());
+    return Math.hypot(x - clientX, y - clientY);
+  })) / 2);
+  const passing = document.elementsFromPoint(clientX, clientY).filter((e) => e.dataset.wire);
+  return wireAt(passing.sort((a, b) => far(a) - far(b))[0] ?? target);
+}
 const wireHands = {
-  onpointerover: (event) => s.held || pullOf(wireAt(event)),
+  onpointerover: ({ target }) => s.held || pullOf(wireAt(target)),
   onpointerleave: () => s.held || pullOf(null),
   onclick: (event) => {
-    const wire = wireAt(event), again = s.held && wire === s.wire;
+    const wire = nearest(event), again = s.held && wire === s.wire;
     if (wire !== null) pullOf(again ? null : wire, !again);
   },
   onkeydown: (event) => {

@@ -141,11 +141,11 @@ function measure() {
   [s.narrow, s.width] = sizes();
   const { clientHeight: tall } = root;
   s.low = Boolean(data.edit) && tall < 440 && s.width > 500;
-  s.narrow ||= s.low || (s.width < 800 && Boolean(data.edit));
+  s.narrow ||= s.low || (s.width < 990 && Boolean(data.edit));
   s.phone = s.narrow && !s.low && (s.width < 560 || few || features > 2); // all in one column
   const most = s.phone ? s.width : Math.floor(s.width * (few || s.narrow ? 0.57 : 0.5));
   const plane = few ? 570 : !data.edit ? 440 : s.low ? tall - 54
-    : Math.max(240, tall - (s.phone ? 332 : 412));
+    : Math.max(240, tall - (s.phone ? 332 : s.narrow ? 345 : 412));
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // beside it
