@@ -188,7 +188,7 @@ def test_after_the_guess_the_arrows_are_seen_tip_to_tail(browser, width, height)
     assert (width, height) not in LOW or seen(browser, ".neuron", ".plane", ".run")
     browser.push("smaller")
     assert seen(browser, ".pulls", ".run")
-    assert "tip to tail they pull it" in browser.texts(".pulls")[0]
+    assert "they pull it ← smaller" in browser.texts(".pulls")[0]
     browser.push("Run")
     browser.words()
     assert browser.each(".run", "e.offsetHeight") == [44]
@@ -515,6 +515,18 @@ def test_layers_and_their_neurons_are_more_or_fewer(browser):
         assert browser.evaluate("spec.layers") == layers
     browser.show(network.page(), "#layers=", width=1200)
     assert browser.evaluate("[spec.layers, view.t.p.length]") == ["", 3]
+
+
+@pytest.mark.parametrize("width", [390, 768, 900, 1024, 1100, 1200, 1600])
+def test_the_button_of_a_further_layer_stands_right_of_all_layers_and_covers_none(browser, width):
+    for layers in ("", "4", "4-2", "8-8-8"):
+        browser.show(network.page(), f"#layers={layers}", width=width, height=800)
+        places = browser.each(
+            ".size, .deeper", "(({ x, y, right }) => [y, x, right])(e.getBoundingClientRect())"
+        )
+        deeper = places.pop()
+        for top, _, right in places:
+            assert right <= deeper[1] + 0.5 or top < deeper[0] - 20 or deeper[2] == 0
 
 
 def test_a_wire_is_held_whatever_is_built_anew(browser):

@@ -122,7 +122,7 @@ const asks = () => ui.asked && !view.t.steps;
 function verdict() {
   const { s, t } = view, { seen } = ui, g = t.g[s.wire];
   return !s.running && seen?.g === t.g && seen.wire === s.wire
-    && [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
+    && [seen.guess * g < 0 ? "You saw it" : "Not so", ": they pull it ",
       orange(g ? wayOf(-g) : "neither way"), ". Now run."];
 }
 const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
@@ -171,7 +171,7 @@ const EDIT = {
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    const full = sizes.length > 2, even = sizes.length && placeAt(2) - placeAt(1) < 141;
+    const last = sizes.length, full = last > 2, even = last && placeAt(last + 1) - placeAt(last) < 141;
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
         { "aria-label": `${words} neurons in layer ${l + 1}` });

@@ -106,7 +106,7 @@ function pulls() {
     return draw("pull slide", shapes[i], { style: `--x: ${px - x(from)}px; --y: ${
       py - y}px; --turn: ${turn}; transform-origin: ${x(from)}px ${y}px` });
   };
-  const stands = `Tip to tail, each divided by ${n}, they end at their mean.`;
+  const stands = `Each ÷ ${n}, tip to tail: their mean.`;
   const p = t.p[s.wire], [next] = programs.move([p, t.g[s.wire], s.rate, ...t.memory[s.wire]]);
   const [right, left] = [1, -1].map((way) => s.pulls.filter((v) => way * v > 0).length);
   const hill = sorted.map((i, k) => `L${x(ends[k + 1])} ${spots[i].y}`).join("");

@@ -149,7 +149,7 @@ function measure() {
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // beside it
-  s.size = Math.min(s.phone ? 34 : data.edit ? 110 : 52, 0.5 * s.side / columns.length,
+  s.size = Math.min(s.phone ? 34 : data.edit ? 150 : 52, 0.5 * s.side / columns.length,
     Math.max(22, (plane - (s.low ? 160 : 20)) / tallest / 1.29));
   s.netHeight = (s.phone || s.low ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;
 }
