@@ -655,6 +655,9 @@ if (!asked) {
   const count = (way) => pulls.filter((pull) => way * pull > 0).length;
   says(wordsOf(".pulls p:first-of-type span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
   says(wordsOf(".pulls p:first-of-type .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
+  const next = optimizers[spec.by].move([t.p[s.wire], t.g[s.wire], s.rate, ...t.memory[s.wire]]);
+  const by = next[0] - t.p[s.wire], steps = `${spec.by} steps ${by < 0 ? "" : "+"}${amount(by)}`;
+  if (!verdict) says(wordsOf(".pulls p + p"), `Each ÷ ${n}, tip to tail ${steps}`);
 }
 
 // The network, and what the legend says of it

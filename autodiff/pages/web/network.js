@@ -122,8 +122,8 @@ const asks = () => ui.asked && !view.t.steps;
 function verdict() {
   const { s, t } = view, { seen } = ui, g = t.g[s.wire];
   return !s.running && seen?.g === t.g && seen.wire === s.wire
-    && [seen.guess * g < 0 ? "You saw it" : "Not so", ": they pull it ",
-      orange(g ? wayOf(-g) : "neither way"), ". Now run."];
+    && h("span", [seen.guess * g < 0 ? "You saw it" : "Not so", ": they pull it ",
+      orange(g ? wayOf(-g) : "neither way"), ". Now run."]);
 }
 const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
   [-1, 1].map((guess) => press(wayOf(guess), () => {
@@ -138,7 +138,8 @@ const EDIT = {
   heading() {
     const { s } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
-      alarm && h("b.error", alarm), asks() ? "Each point pulls the orange weight to lower its own loss. "
+      alarm && h("b.error", alarm),
+      asks() ? "Each point pulls the orange weight to lower its own loss. "
         : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
       asks() && s.phone && guesses()];
   },
@@ -171,7 +172,8 @@ const EDIT = {
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    const last = sizes.length, full = last > 2, even = last && placeAt(last + 1) - placeAt(last) < 141;
+    const last = sizes.length, full = last > 2;
+    const even = last && placeAt(last + 1) - placeAt(last) < 141; // no room beside the last
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
         { "aria-label": `${words} neurons in layer ${l + 1}` });

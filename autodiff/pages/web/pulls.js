@@ -74,7 +74,8 @@ function whoPulls() {
   const one = roundUp(0.06 / s.perPull), width = one * s.perPull * s.plotWidth;
   return ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
     h("span.ways", orange("←"), " smaller, ", orange("→"), " larger",
-      h("svg", { width, height: 10 }, draw("pull", pointed(0, 5, width, 3.4))), ` is ${number(one)}`)];
+      h("svg", { width, height: 10 }, draw("pull", pointed(0, 5, width, 3.4))),
+      ` is ${number(one)}`)];
 }
 
 // Beside the picture: all arrows tip to tail, each as long as its share, so that they end at their
@@ -106,19 +107,19 @@ function pulls() {
     return draw("pull slide", shapes[i], { style: `--x: ${px - x(from)}px; --y: ${
       py - y}px; --turn: ${turn}; transform-origin: ${x(from)}px ${y}px` });
   };
-  const stands = `Each ÷ ${n}, tip to tail: their mean.`;
   const p = t.p[s.wire], [next] = programs.move([p, t.g[s.wire], s.rate, ...t.memory[s.wire]]);
   const [right, left] = [1, -1].map((way) => s.pulls.filter((v) => way * v > 0).length);
   const hill = sorted.map((i, k) => `L${x(ends[k + 1])} ${spots[i].y}`).join("");
   return h("div.pulls", { style: `width: ${width}px`, key: `wire${s.wire}` },
-    h("svg", { width, height, style: `--long: ${share}` }, draw("hill", `M${zero} 4${hill}H${zero}Z`),
+    h("svg", { width, height, style: `--long: ${share}` },
+      draw("hill", `M${zero} 4${hill}H${zero}Z`),
       draw("axis", `M${zero} 0V${height}M${tip} ${base - 8}V${height}`),
       flies ? spots.map(slide) : draw("pull", shapes.join("")),
       draw("pull sum", pointed(zero, base + 11, tip - zero, 9))),
     h("p", h("span", `${right} larger, ${left} smaller`), orange(`mean ${signed(-t.g[s.wire])}`),
-      h("span", "step ", blue(signed(next - p))),
       data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)),
-    h("p", h("span", edit.verdict?.() || stands)));
+    h("p", edit.verdict?.() || [h("span", `Each ÷ ${n}, tip to tail`),
+      h("span", `${data.optimizer} steps `, blue(signed(next - p)))]));
 }
 
 // Where copies fly from.

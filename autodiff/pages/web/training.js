@@ -121,10 +121,12 @@ function frame() {
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
   ].join("\n\n");
-  const said = h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`);
+  const said = h("p.said", { role: "status" },
+    s.running ? "" : `${told()}, loss ${amount(t.loss)}`);
   if (s.low) { // a phone that lies: the picture stays, and all else scrolls beside it
     return h("main.page.low", h("div", { style: `width: ${s.side}px` }, heading(), controls(),
-      inside[1], pulls(), inside[0], edit.choices(rate()), curve(s.side - 16, 112), key(), said), large);
+      inside[1], pulls(), inside[0], edit.choices(rate()), curve(s.side - 16, 112), key(), said),
+    large);
   }
   return h("main", { class: `page ${few ? "few" : ""} ${s.phone ? "phone" : ""}` }, heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
