@@ -435,10 +435,14 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     assert browser.evaluate("[view.s.wire, view.s.held]") == [5, True]
     browser.evaluate("navigator.clipboard.writeText = async (text) => { window.sent = text }")
 
+    tall = "paint(), document.body.offsetHeight"
+
     def near():
+        before = browser.evaluate(tall)
         browser.push("Copy link")
         eventually(lambda: browser.evaluate("ui.copied"))
         assert "Copied" in browser.words()
+        assert browser.evaluate(tall) == before  # nothing jumps
         assert browser.evaluate("sent === location.href.split('#')[0] + address()")
         said = NEARBY in browser.words()
         eventually(lambda: not browser.evaluate("ui.copied"))
@@ -453,6 +457,8 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     assert not near()
     browser.evaluate("down(0), live.numbers()[net.leaves[9]] = 0.5, leave()")
     assert browser.evaluate("[view.t.p[6], view.t.steps]") == [0.5, 0]
+    assert near()
+    browser.push("your own")
     assert near()
     browser.show(network.page(), strayed, width=1200)
     assert NEARBY in browser.words()

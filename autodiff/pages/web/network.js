@@ -114,6 +114,7 @@ function typed({ target: { value } }) {
   }
 }
 
+const nearby = () => ui.copied && view.t.strayed;
 const seePlane = () => main.querySelector(".plane").scrollIntoView({ block: "nearest" });
 
 const wayOf = (x) => (x > 0 ? "larger →" : "← smaller");
@@ -160,7 +161,7 @@ const EDIT = {
       seePlane();
     }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
-    h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
+    h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
       : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
         : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
@@ -168,7 +169,7 @@ const EDIT = {
       press("↶ Undo", () => take(past.pop()), null, { disabled: !past.length }),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
-    h("span.note", { role: "status" }, ui.copied && view.t.strayed && NEAR)),
+    h("span.note", { role: "status" }, !ui.open && nearby() && NEAR)),
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
