@@ -4,6 +4,7 @@ It is the page of training with an editor in front, and behind it the live graph
 needs no Python: the rules of operations and the steps of the optimisers are printed into it.
 """
 
+import re
 from collections.abc import Iterable
 
 from ..engine import ops
@@ -40,7 +41,8 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    return assembled("Who pulls this weight?", "\n".join(script), *sheets)
+    shorter = re.sub(" (=>|&&|===) ", r"\1", "\n".join(script))
+    return assembled("Who pulls this weight?", shorter, *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:

@@ -165,7 +165,7 @@ def test_no_screen_scrolls_sideways(browser, width, height):
 def test_the_first_screen_has_the_question_run_the_loss_and_the_network(browser, width, height):
     browser.show(network.page(), width=width, height=height)
     for what in (".guess", ".run", ".total", ".net"):
-        assert browser.each(what, "e.getBoundingClientRect().bottom <= innerHeight") == [True], what
+        assert browser.each(what, "e.getBoundingClientRect().bottom <= innerHeight")[0], what
     sides = "[e.offsetWidth, e.offsetHeight].every((side) => side >= 44)"
     assert all(browser.each("button:not(.neuron)", sides))
     browser.emulate(width=width, height=400)
@@ -179,7 +179,7 @@ def seen(browser, *what):
     return all(all(browser.each(each, inside) or [False]) for each in what)
 
 
-LOW = (640, 360), (844, 390)
+LOW = (640, 360), (844, 390), (932, 430)
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), *LOW])
@@ -188,10 +188,23 @@ def test_after_the_guess_the_arrows_are_seen_tip_to_tail(browser, width, height)
     assert (width, height) not in LOW or seen(browser, ".neuron", ".plane", ".run")
     browser.push("smaller")
     assert seen(browser, ".pulls", ".run")
-    assert "tip to tail they pull it" in browser.texts(".pulls")[0]
+    assert "they pull it ← smaller" in browser.texts(".pulls")[0]
     browser.push("Run")
     browser.words()
     assert browser.each(".run", "e.offsetHeight") == [44]
+
+
+@pytest.mark.parametrize("width", [390, 640])
+def test_of_wires_that_cross_a_tap_holds_the_nearest(browser, width):
+    browser.show(network.page(), width=width, height=360 if width == 640 else 844)
+    for wire in range(18):
+        x, y = browser.evaluate(
+            f"""(() => {{ const e = document.querySelector("path[data-wire='{wire}']");
+            e.scrollIntoView({{ block: "center" }}); const p = e.getPointAtLength(e.getTotalLength() * 0.42);
+            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] }})()"""
+        )
+        browser.touch(x, y)
+        assert browser.evaluate("view.s.wire") == wire
 
 
 @pytest.mark.parametrize("width", [320, 390, 1600])
@@ -228,12 +241,47 @@ def test_the_graph_of_a_tapped_point_is_seen_and_the_way_back_leads_there(browse
     assert browser.evaluate("scrollY") == there
 
 
-def test_before_the_first_step_there_is_no_chart_of_the_loss(browser):
+def test_the_chart_of_the_loss_has_its_place_before_the_first_step_and_a_name(browser):
     browser.show(network.page(), width=1200, height=800)
-    assert browser.texts(".wait")[0] == "The loss of each step will stand here."
+    name, tall = "the loss of each step", "e.getBoundingClientRect().height"
+    before = browser.each(".left > .plot", tall)
+    assert name in browser.words()
     browser.push("Step")
-    browser.words()
-    assert browser.each(".left > .plot", "1") == [1]
+    assert name not in browser.words()
+    assert browser.each(".left > .plot", tall) == before
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_arrows_have_a_scale_and_are_seen_however_small_they_grow(browser, width):
+    browser.show(network.page(), width=width)
+    browser.push("smaller")
+    for _ in range(4):
+        long, one = browser.evaluate(
+            "paint(), [view.s.perPull * view.s.plotWidth, Math.max(...view.s.pulls.map(Math.abs))]"
+        )
+        assert 0.079 < long * one / browser.evaluate("view.s.plotWidth") < 0.401
+        scale = float(browser.texts(".ways")[0].split(" is ")[1])
+        assert browser.each(".ways svg", "e.clientWidth") == [pytest.approx(scale * long, abs=1)]
+        share = "e.getBoundingClientRect().width / e.closest('svg').clientWidth"
+        assert browser.each(".pulls .hill", share)[0] > 0.3
+        browser.evaluate("for (let k = 0; k < 150; k++) view.t.step(0.3); view.repaint()")
+
+
+def test_copies_start_as_long_as_their_arrows_and_where_they_are(browser):
+    for width, height in ((1200, 900), (390, 844), (640, 360)):
+        browser.show(network.page(), width=width, height=height, motion="no-preference")
+        browser.push("smaller")
+        browser.evaluate(
+            "document.getAnimations().forEach((a) => { a.pause(), a.currentTime = 0; })"
+        )
+        k = browser.evaluate("paint(), view.s.pulls.indexOf(Math.max(...view.s.pulls))")
+        found = browser.evaluate(f"""(() => {{
+        const [plane, copy] = [".plane", ".slide"].map((what) => document.querySelectorAll(what));
+        const [{{ x, y }}, it] = [plane[0], copy[{k}]].map((e) => e.getBoundingClientRect());
+        const [left, top] = view.s.box.at(view.t.rows[{k}]);
+        return [it.x - x - left, it.y + it.height / 2 - y - top,
+          it.width - view.s.pulls[{k}] * view.s.perPull * view.s.plotWidth] }})()""")
+        assert found == pytest.approx([0, 0, 0], abs=2)
 
 
 def test_the_tangent_does_not_cross_its_label(browser):
@@ -256,6 +304,15 @@ def test_arrows_outlive_a_page_without_width_and_follow_the_screen(browser):
     small = browser.evaluate("view.s.plotWidth")
     browser.emulate(width=1200, height=900)
     eventually(lambda: browser.evaluate("view.s.plotWidth") == small + 100)
+
+
+def test_a_picture_that_is_held_stays_while_all_else_scrolls_on_a_phone_that_lies(browser):
+    for width, height in LOW:
+        browser.show(network.page(), width=width, height=height)
+        assert seen(browser, "h1", ".guess", ".run", ".net", ".plane")
+        assert browser.each(".plane", "e.clientHeight")[0] > 0.8 * height
+        browser.evaluate("document.querySelector('.choices').scrollIntoView({ block: 'end' })")
+        assert seen(browser, ".plane", ".run")
 
 
 def test_it_asks_first_and_runs_after_a_guess(browser):
@@ -304,6 +361,8 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
         browser.push("Undo")
         assert browser.evaluate(count) == expected
     assert browser.evaluate("[spec.data, past.length]") == ["xor", 0]
+    browser.words()
+    assert "Undo" in browser.texts("button:disabled")[0]
     browser.evaluate("document.querySelector('.point').focus()")
     before = browser.evaluate("view.t.rows[0][0]")
     browser.press("ArrowRight")
@@ -317,17 +376,16 @@ def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
     browser.show(network.page(), "#data=circle", width=390, height=844)
     browser.touch(*at(browser, -5.9, 5.9))
     assert browser.evaluate("paint(), view.t.rows.at(-1)") == [-5.9, 5.9, 1]
-    for held in (True, False):
+    for _ in range(2):  # a second tap does not let go
         x, y = browser.evaluate(
             """(() => { const e = document.querySelector("[data-wire='2']");
             e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 2);
             const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
         )
         browser.touch(x, y)
-        assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [
-            2 if held else None,
-            held,
-        ]
+        assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [2, True]
+    browser.press("Escape")
+    assert browser.evaluate("view.s.wire") == 2
     browser.evaluate("scrollTo(0, 0)")
     browser.touch(*at(browser, -5.9, 5.9))
     assert browser.evaluate("shown") == 200
@@ -347,9 +405,20 @@ def test_data_are_typed_or_pasted_in_a_field(browser):
     browser.evaluate("document.querySelector('textarea').select()")
     browser.call("Input.insertText", text="1 2 A\n3 4 B")
     assert browser.evaluate("view.t.rows") == [[1, 2, -1], [3, 4, 1]]
+    assert "stretched" not in browser.words()
+    browser.enter("textarea", "10 2 A\n30 4 B")
+    assert "Your numbers are stretched to the plane." in browser.words()
+    browser.push("Clear")
+    assert browser.evaluate("view.t.rows") == [[-3, 0, -1], [3, 0, 1]]
+    browser.push("Erase")
+    browser.evaluate("scrollTo(0, 0)")
+    for x, y, n in ((-5.9, 5.9, 2), (5.9, 5.9, 2), (-3, 0, 2)):  # no class loses its last point
+        browser.touch(*at(browser, x, y))
+        assert browser.evaluate("[shown, view.t.rows.length]") == [None, n]
+    assert "this one stays" in browser.words()
 
 
-NEARBY = "leads nearby, not here"
+NEARBY = "This link leads nearby"
 
 
 def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
@@ -364,17 +433,38 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     browser.show(network.page(), address, width=1200)
     assert browser.evaluate("[view.t.p, view.t.loss, spec]") == before
     assert browser.evaluate("[view.s.wire, view.s.held]") == [5, True]
+    browser.evaluate("navigator.clipboard.writeText = async (text) => { window.sent = text }")
+
+    tall = "paint(), document.body.offsetHeight"
+
+    def near():
+        before = browser.evaluate(tall)
+        browser.push("Copy link")
+        eventually(lambda: browser.evaluate("ui.copied"))
+        assert "Copied" in browser.words()
+        assert browser.evaluate(tall) == before  # nothing jumps
+        assert browser.evaluate("sent === location.href.split('#')[0] + address()")
+        said = NEARBY in browser.words()
+        eventually(lambda: not browser.evaluate("ui.copied"))
+        assert NEARBY not in browser.words()
+        return said
+
+    assert not near()
     browser.click(*at(browser, -5.9, -5.9))
-    assert NEARBY in browser.words()
+    assert near()
+    strayed = browser.evaluate("address()")
     browser.push("Start again")
-    assert NEARBY not in browser.words()
+    assert not near()
     browser.evaluate("down(0), live.numbers()[net.leaves[9]] = 0.5, leave()")
     assert browser.evaluate("[view.t.p[6], view.t.steps]") == [0.5, 0]
+    assert near()
+    browser.push("your own")
+    assert near()
+    browser.show(network.page(), strayed, width=1200)
     assert NEARBY in browser.words()
-    browser.evaluate("navigator.clipboard.writeText = async (text) => { window.sent = text }")
-    browser.push("Copy link")
-    assert browser.evaluate("sent === location.href.split('#')[0] + address()")
-    assert "Copied" in browser.words()
+    browser.push("Step")
+    browser.push("relu")
+    assert NEARBY not in browser.words()
 
 
 def test_a_point_opens_its_graph_at_the_wire_that_is_held_and_what_is_dragged_there_comes_back(
@@ -397,8 +487,7 @@ def test_a_point_opens_its_graph_at_the_wire_that_is_held_and_what_is_dragged_th
     assert browser.texts(".out")  # the network behind paints nothing
     browser.evaluate("history.back()")
     eventually(lambda: not browser.texts(".out"))
-    assert NEARBY in browser.words()
-    assert browser.evaluate("view.t.p[12]") == 0.5
+    assert browser.evaluate("[view.t.p[12], view.t.strayed]") == [0.5, True]
     assert browser.evaluate("view.t.rows[199]") == row
     assert browser.evaluate("view.t.steps") == 5
 
@@ -409,6 +498,7 @@ def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
     worst = browser.evaluate("view.t.each.indexOf(Math.max(...view.t.each))")
     assert browser.evaluate("shown") == worst
     assert "loss = (o − t)" in browser.words()
+    assert browser.each(".slider input[type=range]", "e.ariaLabel")[0] == "w₂₁"  # its own
 
 
 def test_the_loss_of_a_model_of_python_opens_on_the_page_of_formulas_by_its_link(browser):
@@ -431,6 +521,41 @@ def test_layers_and_their_neurons_are_more_or_fewer(browser):
         assert browser.evaluate("spec.layers") == layers
     browser.show(network.page(), "#layers=", width=1200)
     assert browser.evaluate("[spec.layers, view.t.p.length]") == ["", 3]
+
+
+@pytest.mark.parametrize("width", [390, 768, 900, 1024, 1100, 1200, 1600])
+def test_the_button_of_a_further_layer_stands_right_of_all_layers_and_covers_none(browser, width):
+    for layers in ("", "4", "4-2", "8-8-8"):
+        browser.show(network.page(), f"#layers={layers}", width=width, height=800)
+        places = browser.each(
+            ".size, .deeper", "(({ x, y, right }) => [y, x, right])(e.getBoundingClientRect())"
+        )
+        deeper = places.pop()
+        for top, _, right in places:
+            assert right <= deeper[1] + 0.5 or top < deeper[0] - 20 or deeper[2] == 0
+
+
+def test_a_wire_is_held_whatever_is_built_anew(browser):
+    browser.show(network.page(), "#layers=4-2&wire=14", width=1200)
+    held = "paint(), [nameOf(view.s.wire), view.s.pulls.some(Boolean)]"
+    assert browser.evaluate(held) == ["w2_1_3", True]
+    for changes in (
+        "layers: '4-2-4'",
+        "layers: '4-3-4'",
+        "data: 'moons'",
+        "act: 'relu'",
+        "by: 'Adam'",
+    ):
+        browser.evaluate(f"build({{ {changes} }})")
+        assert browser.evaluate(held) == ["w2_1_3", True], changes
+    browser.evaluate("build({ layers: '2' })")
+    name, pulled = browser.evaluate(held)
+    assert name != "w2_1_3"
+    assert pulled
+    most = (
+        "Math.max(...net.layers.flatMap((x) => x.weights.flat()).map((w) => Math.abs(view.t.g[w])))"
+    )
+    assert browser.evaluate(f"Math.abs(view.t.g[view.s.wire]) === {most}")
 
 
 def test_what_a_network_that_was_had_in_mind_paints_nothing(browser):
@@ -477,7 +602,7 @@ const all = (what) => [...document.querySelectorAll(what)];
 const wordsOf = (what) => all(what).map((e) => e.innerText.replace(/\\s+/g, " ")).join("|");
 const button = (words) => all("button:enabled")
   .find((e) => (e.ariaLabel || e.innerText).includes(words))?.click();
-const hold = (wire) => view.change({ wire, held: wire !== null, pulls: null });
+const hold = (wire) => view.change({ wire, pulls: null });
 function guess(words, way) {
   if (wordsOf(".guess")) window.guessed = way;
   button(words);
@@ -490,7 +615,7 @@ WAYS = [
         "Undo", "+ layer", "fewer neurons in layer 1", "more neurons in layer 2", "moons", "xor",
         "your own", "Copy link")),
     "guess('larger', 1)", "guess('smaller', -1)", "ui.asked = true",
-    "for (let i = 0; i < 9; i++) button('Step')", "hold(k % view.t.p.length)", "hold(null)",
+    "for (let i = 0; i < 9; i++) button('Step')", "hold(k % view.t.p.length)",
     "view.change({ rate: spec.rate * (0.5 + k / 99) })", "build({ layers: '' })",
     "const i = k % view.t.rows.length; edited(view.t.rows.with(i, [5, 5, view.t.rows[i][2]]))",
     "for (let i = 0; i < 99; i++) erase(0)", "typed({ target: { value: 'x^2 - 2' } })",
@@ -500,11 +625,11 @@ WAYS = [
 # Every sentence beside the numbers that it speaks of: what is false.
 FALSE = """(() => {
 paint();
-const { s, t } = view, wrong = [], held = s.wire !== null, n = t.rows.length;
+const { s, t } = view, wrong = [], n = t.rows.length;
 const holds = (what, is) => is || wrong.push(what);
 const says = (said, expected) => holds(`${said}, but ${expected}`, said === expected);
 const programs = programsOf(net), end = net.neurons.length - 1;
-const pulls = held ? t.rows.map((row) => -programs.sample([...row, ...t.p])[1][s.wire]) : [];
+const pulls = t.rows.map((row) => -programs.sample([...row, ...t.p])[1][s.wire]);
 const mean = pulls.reduce((a, b) => a + b, 0) / n;
 const right = t.rows.filter((row) =>
   (programs.neurons([row[0], row[1], ...t.p])[end] > 0) === row[2] > 0).length;
@@ -512,8 +637,8 @@ const right = t.rows.filter((row) =>
 // The question, and the verdict
 const asked = wordsOf("h1").startsWith("Which way");
 says(wordsOf(".guess button"), asked ? "← smaller|larger →" : "");
-holds("asks late, or of nothing", !asked || (t.steps === 0 && s.held));
-const [, verdict, way] = wordsOf(".lead").match(/(You saw it|Not so): .* pull it (.*)\\. Now/) ?? [];
+holds("asks late, or of nothing", !asked || t.steps === 0);
+const [, verdict, way] = wordsOf(".pulls").match(/(You saw it|Not so): .* pull it (.*)\\. Now/) ?? [];
 if (verdict) {
   says(way, mean > 0 ? "larger →" : mean < 0 ? "← smaller" : "neither way");
   says(verdict, guessed * mean > 0 ? "You saw it" : "Not so");
@@ -527,17 +652,19 @@ says(wordsOf(".said"), s.running ? "" : `step ${t.steps}, loss ${amount(t.loss)}
 
 // The wire and its arrows
 const caption = wordsOf(".view .caption span:first-child");
-holds(caption, caption.includes(held ? `= ${places(t.p[s.wire])}?` : "what the model says"));
+holds(caption, s.held && caption.includes(`= ${places(t.p[s.wire])}?`));
 const ways = (all(".plot .pull")[0]?.getAttribute("d") ?? "").split("M").slice(1)
   .map((d) => d.match(/-?[\\d.]+/g)).map((at) => Math.sign(at[6] - at[0]));
 const long = pulls.filter((pull) => Math.abs(pull * s.perPull * s.plotWidth) > 3);
 says(ways.join(), long.map(Math.sign).join());
-if (held && !asked) {
+if (!asked) {
   const count = (way) => pulls.filter((pull) => way * pull > 0).length;
-  says(wordsOf(".pulls span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
-  says(wordsOf(".pulls .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
+  says(wordsOf(".pulls p:first-of-type span:first-child"), `${count(1)} larger, ${count(-1)} smaller`);
+  says(wordsOf(".pulls p:first-of-type .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
+  const next = optimizers[spec.by].move([t.p[s.wire], t.g[s.wire], s.rate, ...t.memory[s.wire]]);
+  const by = next[0] - t.p[s.wire], steps = `${spec.by} steps ${by < 0 ? "" : "+"}${amount(by)}`;
+  if (!verdict) says(wordsOf(".pulls p + p"), `Each ÷ ${n}, tip to tail ${steps}`);
 }
-if (!held) says(wordsOf(".pulls"), "Touch a wire: who pulls it?");
 
 // The network, and what the legend says of it
 const sizes = spec.layers ? spec.layers.split("-").map(Number) : [];
@@ -559,9 +686,10 @@ for (const sick of ["dead", "stuck", "saturated"]) {
 const { move, memory } = optimizers[spec.by];
 const again = trainer({ ...programs, move }, { rows: rowsOf(spec.data), held: [], batch: null,
   parameters: weightsOf(net, spec.seed), memory: t.p.map(() => memory) });
-for (let k = 0; k < t.steps; k++) again.step(s.rate);
+const at = new URLSearchParams(address().slice(1));
+for (let k = 0; k < t.steps; k++) again.step(Number(at.get("rate")));
 const leadsHere = JSON.stringify([again.p, again.rows]) === JSON.stringify([t.p, t.rows]);
-holds("the address leads nearby", leadsHere || wordsOf(".choices span.note") !== "");
+holds("the address leads nearby", leadsHere || at.has("near"));
 return wrong;
 })()"""
 

@@ -354,6 +354,7 @@ def test_a_wire_is_held_by_keys_and_by_touch_while_points_move_and_the_network_l
     browser.press("ArrowRight")
     browser.press("ArrowRight")
     assert "Who pulls w₁₂" in browser.words()
+    assert browser.each(".pulled .plot", "getComputedStyle(e).zIndex") == ["1"]  # above the points
     assert browser.each(".net svg[role=slider]", "e.ariaValueText") == ["w₁₂"]
     before = browser.evaluate("s.pulls")
     browser.push("Step")

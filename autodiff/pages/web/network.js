@@ -12,8 +12,11 @@ let spec = FIRST_SPEC;
 let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
 const past = [], ui = { kind: 1 }; // data before; what is open, typed and guessed
 
-const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, steps: view.t.steps,
-  ...(view.s.held && { wire: view.s.wire }), ...(shown !== null && { point: shown }) })}`;
+function address() {
+  const { s, t } = view;
+  return `#${new URLSearchParams({ ...spec, rate: t.steps ? t.rate : s.rate, steps: t.steps,
+    wire: s.wire, ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
+}
 
 // What an address says; where it says nothing that can be read, it is as at first.
 function readSpec(said) {
@@ -32,31 +35,46 @@ function readSpec(said) {
     if (key === "by") spec.rate = optimizers[spec.by].rate;
   }
   spec = { ...spec, seed: Number(spec.seed), rate: Number(spec.rate) };
-  return unread.length > 0 && `Of this address ${unread.join(", ")} was not understood. `;
+  return unread.length ? `Of this address ${unread.join(", ")} was not understood. `
+    : said.near && `${NEAR} `;
 }
+
+const NEAR = "This link leads nearby: it trains these points from the start.";
 
 // -- The page
 
+const nameOf = (wire) => net?.graph.ids[net.leaves[3 + wire]];
+
 function build(changes) {
-  const { running = false, wire, held } = view?.s ?? {};
+  const { running = false, rate, wire } = view?.s ?? {}, held = nameOf(wire);
   if (view) view.s.running = false;
-  spec = { ...spec, ...changes };
+  spec = { ...spec, ...(rate && { rate }), ...changes };
   ui.alarm = null;
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
-  const { rate, memory, move } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
+  const { memory, move, ...by } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
     outputs: 1, targets: [-1, 1], axes: ["x", "y"], classes: ["sand", "blue"], column: 2,
     measures: true, ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters,
-    memory: parameters.map(() => memory), rate, optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
-  view.change({ rate: spec.rate, running, ...(held && !("layers" in changes) && { wire, held }) });
+    memory: parameters.map(() => memory), optimizer: spec.by, ...by,
+    edit: { ...EDIT, wire: ({ g }) => wireLike(held, g) } }, { ...programsOf(net), move });
+  view.change({ rate: spec.rate, running });
+}
+
+// The wire of this name, if anything pulls it, or the one that is pulled most: one is always held.
+function wireLike(name, g) {
+  const same = g.findIndex((slope, wire) => slope && nameOf(wire) === name);
+  const weights = net.layers.flatMap((layer) => layer.weights.flat());
+  return same < 0 ? weights.reduce((a, b) => (Math.abs(g[b]) > Math.abs(g[a]) ? b : a)) : same;
 }
 
 // Other points for the network as it is.
 function take(data) {
-  view.t.rows = rowsOf(data);
+  const { t } = view;
+  t.rows = rowsOf(data);
+  t.strayed ||= t.steps > 0;
   spec.data = data;
-  view.t.look();
-  tell({ strayed: ui.strayed || view.t.steps > 0, problem: null, alarm: null });
+  t.look();
+  tell({ problem: null, alarm: null });
 }
 
 function edited(rows) {
@@ -96,60 +114,67 @@ function typed({ target: { value } }) {
   }
 }
 
+const nearby = () => ui.copied && view.t.strayed;
+const seePlane = () => main.querySelector(".plane").scrollIntoView({ block: "nearest" });
+
 const wayOf = (x) => (x > 0 ? "larger →" : "← smaller");
-// Whether the address does not lead here: not all that was done stands in it.
-function strays() {
-  const { s, t } = view;
-  if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
-  return ui.strayed ||= s.rate !== spec.rate;
-}
-const asks = () => ui.asked && view.s.held && !view.t.steps;
+const asks = () => ui.asked && !view.t.steps;
 // What the guess was worth, until something changes.
 function verdict() {
   const { s, t } = view, { seen } = ui, g = t.g[s.wire];
   return !s.running && seen?.g === t.g && seen.wire === s.wire
-    && [seen.guess * g < 0 ? "You saw it" : "Not so", ": tip to tail they pull it ",
-      orange(g ? wayOf(-g) : "neither way"), ". Now run."];
+    && h("span", [seen.guess * g < 0 ? "You saw it" : "Not so", ": they pull it ",
+      orange(g ? wayOf(-g) : "neither way"), ". Now run."]);
 }
+const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
+  [-1, 1].map((guess) => press(wayOf(guess), () => {
+    const { s, t } = view;
+    s.pulls = null;
+    Object.assign(ui, { seen: { guess, g: t.g, wire: s.wire }, asked: false });
+    view.repaint();
+    main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
+    view.repaint(); // copies fly from where the picture is now
+  })))];
 const EDIT = {
   heading() {
-    const { s, t } = view, { alarm } = ui;
-    const lead = verdict()
-      || "Touch a wire, and every point pulls it. Touch a point, and its graph opens.";
+    const { s } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
-      alarm && h("b.error", alarm), asks() ? h("span.guess",
-      "Points pull at the orange wire. All arrows added up:", [-1, 1].map(
-        (guess) => press(wayOf(guess), () => {
-          s.pulls = null;
-          Object.assign(ui, { seen: { guess, g: t.g, wire: s.wire }, asked: false });
-          view.repaint();
-          main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
-        }))) : lead];
+      alarm && h("b.error", alarm),
+      asks() ? "Each point pulls the orange weight to lower its own loss. "
+        : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
+      asks() && s.phone && guesses()];
   },
-  verdict: () => h("p", h("span", verdict())),
+  verdict,
   numbers: ({ x, y, bottom }) => [-4, 4].map((v) => [
     write("middle", x(v), bottom - 6, v < 0 ? number(v) : "x = 4"),
     write("", 6, y(v) + 4, v < 0 ? number(v) : "y = 4")]),
-  idle: () => asks() && "Guess first: then they lie here, tip to tail.",
+  idle: () => asks() && guesses(),
   choices: (rate) => h("div.choices",
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
       spec.data === set, { class: "thumb", "aria-label": set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
-    ui.open && [h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
+    ui.open && [h("span.pick", press("Clear", () => {
+      choose("-3 0 A\n3 0 B");
+      seePlane();
+    }), press("✕ Erase", () => {
+      tell({ kind: 0 });
+      seePlane();
+    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
-    h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`)
-      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
+    h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
+      : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
+        : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
-      past.length > 0 && press("↶ Undo", () => take(past.pop())),
+      press("↶ Undo", () => take(past.pop()), null, { disabled: !past.length }),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
-    h("span.note", { role: "status" }, strays()
-      && "The link trains these points from the start: it leads nearby, not here.")),
+    h("span.note", { role: "status" }, !ui.open && nearby() && NEAR)),
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    const full = sizes.length > 2, even = sizes.length && placeAt(2) - placeAt(1) < 112;
+    const last = sizes.length, full = last > 2;
+    const even = last && placeAt(last + 1) - placeAt(last) < 141; // no room beside the last
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
         { "aria-label": `${words} neurons in layer ${l + 1}` });
@@ -174,9 +199,10 @@ const EDIT = {
       const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
       const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
       ui.from = null;
-      ui.opens = moved ? null : i;
-      if (!moved && !i) edited([...t.rows, [...s.box.back(...at), ui.kind]].slice(0, MANY));
-      else if (moved && i && out) erase(i);
+      ui.opens = moved || !ui.kind ? null : i;
+      const fresh = [...s.box.back(...at), ui.kind];
+      if (!moved && !i && ui.kind) edited([...t.rows, fresh].slice(0, MANY));
+      else if (i && (moved ? out : !ui.kind)) erase(i);
       else if (moved && i) edited(t.rows);
     },
     // not before: the graph would get the click that ends a tap
@@ -219,14 +245,15 @@ function down(i) {
 
 function enter() {
   const { t, s } = view, { graph, leaves, neurons } = net;
-  const node = s.held ? leaves[3 + s.wire] : null;
+  const node = leaves[3 + s.wire];
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
   graph.says = neurons.at(-1);
   graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}`;
   s.running = false;
   wear(true);
-  const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
-  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, touched: node });
+  const own = (i) => graph.neurons.get(i).weights.includes(node);
+  const neuron = neurons[s.focus] ?? [...graph.neurons.keys()].find(own) ?? null;
+  live.open(graph, { neuron, touched: neuron === null || own(neuron) ? node : null });
   scrollTo(0, 0);
 }
 
@@ -234,7 +261,7 @@ function enter() {
 function leave() {
   const { t } = view, row = t.rows[shown], numbers = live.numbers();
   const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
-  if (p.some((v, k) => v !== t.p[k])) t.p = ui.dragged = p, ui.strayed = true;
+  if (p.some((v, k) => v !== t.p[k])) Object.assign(t, { p, strayed: true });
   if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));
   shown = view.s.focus = null;
   wear(false);
@@ -252,12 +279,12 @@ function openAddress() {
   const { steps = 0, wire = hash ? NaN : 14, point } = said;
   wear(false);
   const alarm = readSpec(said);
-  build({});
+  build(spec);
   Object.assign(ui, { alarm, asked: !hash });
   const { t, s } = view, until = performance.now() + 4000;
   while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
-  ui.strayed = t.steps < steps;
-  if (t.p[Number(wire)] !== undefined) Object.assign(s, { wire: Number(wire), held: true });
+  t.strayed = t.steps < steps;
+  if (t.p[Number(wire)] !== undefined) s.wire = Number(wire);
   view.repaint();
   if (t.rows[Number(point)]) shown = Number(point), enter();
 }

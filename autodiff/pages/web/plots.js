@@ -17,6 +17,7 @@ function lossCurve(width, height, { losses, validation, diverged }) {
   return picture([line("error", run), line("ink", held)],
     diverged ? cross(end) : disc("error", end, 4.5),
     write("end", right, height - 4, `step ${tick(last)}`),
+    !steps && write("middle", width / 2, height / 2, "the loss of each step"),
     held[0] && write("ink middle", width / 2, height - 4, `━━ validation loss ${amount(validation)}`));
 }
 

@@ -5,7 +5,7 @@ const few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
 const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0,
-  wire: null, held: false, pulls: null };
+  wire: data.edit?.wire(t) ?? null, held: Boolean(data.edit), pulls: null };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);

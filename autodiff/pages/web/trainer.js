@@ -1,4 +1,5 @@
 // Training by the programs that Python printed: the same steps as `fit`. No picture is made here.
+// strayed: a start from these numbers, at this rate, would lead elsewhere.
 
 const trainer = ({ sample, move }, data) => {
   const state = { rows: data.rows.map((row) => [...row]) };
@@ -22,7 +23,7 @@ const trainer = ({ sample, move }, data) => {
 
   const start = (parameters = data.parameters) => {
     Object.assign(state, { p: [...parameters], memory: data.memory, steps: 0, losses: [] });
-    state.diverged = false;
+    state.diverged = state.strayed = false;
     record();
   };
 
@@ -31,6 +32,8 @@ const trainer = ({ sample, move }, data) => {
       left = state.rows.map((x) => [Math.random(), x]).sort(([a], [b]) => a - b).map((x) => x[1]);
     }
     const g = data.batch ? evaluate(left.splice(0, data.batch)).g : state.g;
+    state.strayed ||= state.steps > 0 && rate !== state.rate;
+    state.rate = rate;
     state.steps += 1;
     const moved = state.p.map((p, j) => move([p, g[j], rate, ...state.memory[j]]));
     state.p = moved.map(([p]) => p);

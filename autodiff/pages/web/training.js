@@ -48,8 +48,7 @@ const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
   classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${t.rows.length} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
-const curve = (width, height) => (t.steps ? lossCurve(width, height, t)
-  : h("p.wait", { style: `height: ${height}px` }, "The loss of each step will stand here."));
+const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
   few ? null : h("div.caption", h("span", s.pulls ? whoPulls() : s.focus !== null
@@ -122,6 +121,13 @@ function frame() {
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
   ].join("\n\n");
+  const said = h("p.said", { role: "status" },
+    s.running ? "" : `${told()}, loss ${amount(t.loss)}`);
+  if (s.low) { // a phone that lies: the picture stays, and all else scrolls beside it
+    return h("main.page.low", h("div", { style: `width: ${s.side}px` }, heading(), controls(),
+      inside[1], pulls(), inside[0], edit.choices(rate()), curve(s.side - 16, 112), key(), said),
+    large);
+  }
   return h("main", { class: `page ${few ? "few" : ""} ${s.phone ? "phone" : ""}` }, heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
       : [controls(), !s.narrow && edit.choices?.(),
@@ -130,24 +136,24 @@ function frame() {
         h("div.right", large, wired ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
           features > 2 && classes && confusion())), s.narrow && edit.choices?.(rate()),
         wired && s.phone && curve(s.width, 112), key()],
-    program(source),
-    h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`));
+    program(source), said);
 }
 
 function measure() {
   [s.narrow, s.width] = sizes();
-  s.low = Boolean(data.edit) && root.clientHeight < 440;
-  s.narrow ||= s.low;
-  s.phone = s.narrow && (s.width < 560 || few || features > 2); // all in one column
-  const most = s.phone ? s.width : Math.floor(s.width * (few ? 0.57 : 0.5));
-  const [above, least] = s.phone ? [332, 240] : s.narrow ? [184, 170] : [412, 240];
-  const plane = few ? 570 : data.edit ? Math.max(least, root.clientHeight - above) : 440;
+  const { clientHeight: tall } = root;
+  s.low = Boolean(data.edit) && tall < 440 && s.width > 500;
+  s.narrow ||= s.low || (s.width < 990 && Boolean(data.edit));
+  s.phone = s.narrow && !s.low && (s.width < 560 || few || features > 2); // all in one column
+  const most = s.phone ? s.width : Math.floor(s.width * (few || s.narrow ? 0.57 : 0.5));
+  const plane = few ? 570 : !data.edit ? 440 : s.low ? tall - 54
+    : Math.max(240, tall - (s.phone ? 332 : s.narrow ? 345 : 412));
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
-  s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // what is left beside it
-  s.size = Math.min(s.phone ? 34 : data.edit ? 110 : 52, 0.5 * s.side / columns.length,
-    (plane - 20) / tallest / 1.29);
-  s.netHeight = (s.phone ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;
+  s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // beside it
+  s.size = Math.min(s.phone ? 34 : data.edit ? 150 : 52, 0.5 * s.side / columns.length,
+    Math.max(22, (plane - (s.low ? 160 : 20)) / tallest / 1.29));
+  s.netHeight = (s.phone || s.low ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;
 }
 
 function paint() {
@@ -161,6 +167,7 @@ function paint() {
   }
   pulled();
   show(frame());
+  if (main.querySelector(".slide")) aim();
   edit.painted?.();
 }
 
