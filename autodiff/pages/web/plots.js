@@ -13,11 +13,14 @@ function lossCurve(width, height, { losses, validation, diverged }) {
   const levels = powers(...extent([...run, ...held].map(([, y]) => y))), last = Math.max(10, steps);
   const { right, at, line, picture } =
     chart(width, height, [0, last], extent(levels), { levels, across: [0], logs: "y" });
-  const end = at(run.at(-1));
+  const end = at(run.at(-1)), low = Math.min(...held.map(([, y]) => y));
+  const lowest = held.find(([, y]) => y === low), risen = lowest?.[0] < steps;
   return picture([line("error", run), line("ink", held)],
     diverged ? cross(end) : disc("error", end, 4.5),
     write("end", right, height - 4, `step ${tick(last)}`),
     !steps && write("middle", width / 2, height / 2, "the loss of each step"),
+    risen && [disc("ink", at(lowest), 3.5),
+      write("ink end", right, 24, `lowest ${amount(low)} at step ${tick(lowest[0])}`)],
     held[0] && write("ink middle", width / 2, height - 4, `━━ validation loss ${amount(validation)}`));
 }
 
@@ -83,7 +86,10 @@ const red = (...words) => h("b.error", words);
 const logSlider = (label, low, high, value, moved, digits = 2) => h("input", {
   type: "range", min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),
   "aria-label": label, "aria-valuetext": amount(value, digits),
-  oninput: ({ target }) => moved(Number(Math.exp(target.value).toPrecision(digits))),
+  oninput: ({ target }) => {
+    const x = Math.exp(target.value), near = roundUp(x / 1.05); // 1, 2 and 5 are easily met
+    moved(Number((near < 1.05 * x ? near : x).toPrecision(digits)));
+  },
 });
 
 const program = (source) => h("details", h("summary", "The program that runs here"),
