@@ -131,6 +131,7 @@ TEXTS = [  # how often they stand in a program
     (lambda x, y: ad.sigmoid(x), {"math.exp(-abs(x1))": 1, "exp(": 1, "if 0.0 < x1": 1}),  # s(x) s(-x)
     (lambda x, y: ad.logsumexp([x, y, x]), {"maximum(x1, x2)": 1}),
     (lambda x, y: ad.maximum(ad.maximum(x, y), 2.0), {"maximum(x1, x2)": 1}),
+    (lambda x, y: (-x) / -1.0, {"return x1, (1.0, 0.0)": 1}),  # two signs are none
     (lambda x, y: ad.where(0.0, x, y), {"return x2, (0.0, 1.0)": 1}),  # a choice that is known
     (lambda x, y: ad.where(1.0, x, y), {"return x1, (1.0, 0.0)": 1}),
     (lambda x, y: x**3 + 2.0**y, {"x1 ** 3.0": 1, "2.0 ** x2": 1}),
