@@ -152,20 +152,3 @@ def test_a_program_takes_no_more_memory_than_the_readable_one(name):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] <= peaks[0]
-
-
-def test_dropout_trains_as_by_the_readable_program(monkeypatch):
-    """Its factors stand in columns after the inputs; the last batch is shorter."""
-    found = []
-    for plain in (False, True):
-        if plain:
-            monkeypatch.setattr(
-                "autodiff.compiler.program.Program.runner", lambda self: self._function
-            )
-        hidden = nn.Linear(4, 6, activation=ad.tanh, seed=0)
-        model = nn.Sequential(hidden, nn.Dropout(0.5, seed=0), nn.Linear(6, 3, seed=1))
-        adam = ad.optim.Adam(model.parameters(), lr=0.01)
-        x, kinds = NETWORK.rows(10), [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
-        given = model, x, kinds, nn.cross_entropy, adam, 4, 4
-        found.append(nn.fit(*given, progress=False, seed=0, engine="compiled").losses)
-    assert found[0] == found[1]
