@@ -129,12 +129,7 @@ def test_indexing_and_slicing():
 
 def test_sources():
     x = Value(2.0)
-    for data in ([x, 3], (x, 3), iter([x, 3])):
-        v = Vector(data)
-        assert v[0] is x
-        assert v.data == [2.0, 3.0]
-    assert Vector(np.array([1.5, 2.5])).data == [1.5, 2.5]
-    assert Matrix(np.eye(2)).data == [[1, 0], [0, 1]]
+    assert Vector(iter([x, 3]))[0] is x
     frame = pandas.DataFrame([[5.0, 6.0], [7.0, 8.0]], index=[3, 4])  # its columns are called 0, 1
     assert (Matrix(frame).data, Vector(frame[1]).data) == ([[5.0, 6.0], [7.0, 8.0]], [6.0, 8.0])
     assert (Vector([Dual(1.0, 1.0)]) @ Vector([Dual(3.0)])).tangent == 3.0
