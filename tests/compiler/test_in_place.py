@@ -3,7 +3,6 @@
 That they find what the readable program finds, all tests of programs check: see conftest.py.
 """
 
-import pickle
 import threading
 import tracemalloc
 
@@ -14,7 +13,7 @@ from tables import cases
 from test_batch import batched, drawn, everything
 
 import autodiff as ad
-from autodiff import Matrix, Value, Vector, nn
+from autodiff import Value
 
 NETWORK = MAKE["network"](4, 10, 3)
 
@@ -44,20 +43,6 @@ def test_weights_and_biases_side_by_side_are_columns_of_one_array():
     assert running.count("[:, 0:16]\n") == 1  # where the gradients of weights are computed
     relu = batched(ad.relu(model.x[0] * model.parameters[0]), model.x, model.parameters).running
     assert "xp.empty((n,), bool)" in relu
-
-
-def test_no_name_of_a_parameter_is_read_as_a_function():
-    class Named(nn.Module):
-        def __init__(self):
-            self.xp_tanh, self.w_xp = Vector([0.1, 0.2]), Matrix([[0.3, 0.4], [0.5, 0.6]])
-
-        def forward(self, x):
-            return (self.w_xp @ (self.xp_tanh * x).map(ad.tanh)).map(ad.exp).sum()
-
-    model, x = Named(), drawn(2)
-    program = batched(model(x), x, model.parameters())
-    assert "w_xp.T" in program.running
-    assert len(results(program, np.ones((3, 2)), np.ones(6))[0]) == 3
 
 
 def test_batches_of_any_size_and_type_one_after_the_other():
@@ -132,11 +117,6 @@ def test_operations_of_ones_own_give_float64_and_make_new_arrays():
     x, w = drawn(3), drawn(3, 3)
     program = batched(everything(x, w), x, w)
     assert (program.running == program.source) == ("vectorize" in program.source)
-
-
-def test_a_copy_runs_in_place_too():
-    program = network()
-    assert pickle.loads(pickle.dumps(program)).running == program.running != program.source
 
 
 @pytest.mark.parametrize("name", ["network", "RNN", "LSTM", "attention", "lecture"])
