@@ -61,14 +61,14 @@ def test_batches_of_any_size_and_type_one_after_the_other():
         )
 
 
-LEAVES = [
-    (lambda x, w: x[0], {}), (lambda x, w: w[0], {}), (lambda x, w: Value(3.0), {}),
-    (lambda x, w: w[0] + w[1], {}), (lambda x, w: x.sum() * w.sum(), {}),
+OUTPUTS = [
+    lambda x, w: x[0], lambda x, w: w[0], lambda x, w: Value(3.0), lambda x, w: w[0] + w[1],
+    lambda x, w: x.sum() * w.sum(),
 ]  # fmt: skip
 
 
-@cases(("f", "more"), LEAVES)
-def test_what_is_returned_is_the_callers(f, more):
+@cases("f", OUTPUTS)
+def test_what_is_returned_is_the_callers(f):
     """Also where it is an argument, or the same for all samples."""
     x, w = drawn(2), drawn(2)
     program, rows, p = batched(f(x, w), x, w), np.ones((3, 2)), np.ones(2)

@@ -265,12 +265,7 @@ def test_walked_is_the_peer(number, peer):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("share", [0.0, 1.0])  # of those with a derivative inside
 @peers(compiled=1000, by_torch=100)
-def test_walked_is_the_peer_for_a_thousand(number, peer, seed):
-    check((seed + number) % 2**32, peer)
-
-
-@pytest.mark.thorough
-@peers(compiled=1000, by_torch=100)
-def test_walked_is_the_peer_with_a_derivative_inside(number, peer, seed):
-    check((seed + number) % 2**32, peer, share=1.0)
+def test_walked_is_the_peer_for_a_thousand(number, peer, share, seed):
+    check((seed + number) % 2**32, peer, share)
