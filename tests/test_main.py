@@ -103,8 +103,6 @@ VALUES = [  # the arguments, and the value that is printed
     ("pi * e * x; x=1", 8.539734222673566), ("pi * e; e=2; pi=3", 6.0), ("x + 1_000 + 1e3 + .5; x=0", 2000.5),
     ("x**3 + hypot(3, 4) + hypot(x); x=2", 15.0), ("atan2(x, 0) - pi + expm1(log1p(0*x)); x=2", -1.5707963267948966),
     ("where(less(x, 3), sum([x, 1, 2]), x); x=2", 5.0), ("dot([1, x], [x, 2]) + prod([x, x]); x=2", 10.0),
-    ("ln(x) + x·z − sin(z); x=1; z=0", 0.0), ("|a|·√b; a=-2; b=4", 4.0), ("3*x² + x⁻¹; x=1", 4.0),
-    ("max(x, 2, 7)·2; x=1", 14.0), ("1/(1 + e^(−x)); x=0", 0.5),
     ("größe *  θ\n + x1; größe=2; θ=3; x1=1", 7.0),
     ("-x*y; x=-2; y=-pi/2", -3.141592653589793),  # no option, though it begins with a dash
 ]  # fmt: skip

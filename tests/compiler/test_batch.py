@@ -91,9 +91,11 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
             self.t1, self.p2, self.tanh1 = (Vector([0.1 * i, 0.5]) for i in range(3))  # ours
             self.len = Vector([0.3, 0.4])
             self.sigmoid = Value(0.5)
+            self.xp_tanh, self.w_xp = Vector([0.1, 0.2]), Matrix([[0.3, 0.4], [0.5, 0.6]])
 
         def forward(self, x):
             y = self.hidden(x).sum() * self.lambda_
+            y = y + (self.w_xp @ (self.xp_tanh * x).map(ad.tanh)).map(ad.exp).sum()
             y = y + (self.len * self.len).sum() + (self.p2 * self.tanh1.map(ad.tanh)).sum()
             return y + ad.logsumexp([*self.t1]) * ad.sigmoid(self.sigmoid * x[0])
 
@@ -101,6 +103,7 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
     source = check(model(x), x, model.parameters()).source
     for name in ("hidden_weight", "hidden_bias", "lambda_"):
         assert f"    {name} = parameters[" in source
+    assert "w_xp.T" in source  # which is no function of xp
 
 
 def test_no_name_of_the_model_means_anything_else_in_a_program():

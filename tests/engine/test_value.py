@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Dual, Value, adjoints
+from autodiff import Dual, Value, adjoints, nn
+from autodiff.engine.scopes import Scope
 
 # -- The node -----------------------------------------------------------------------------------
 
@@ -162,15 +163,26 @@ def chain(n):
     return x
 
 
-def test_a_graph_is_freed_without_the_collector():
+MODEL = nn.Linear(2, 1, activation=ad.tanh)
+
+
+def scoped():
+    with ad.scope("all"):
+        return MODEL([1.0, 2.0])[0] ** 2
+
+
+@pytest.mark.parametrize("make", [lambda: chain(2000), scoped])
+def test_a_graph_is_freed_without_the_collector(make):
+    counted = lambda: sum(type(o) in (Value, Scope) for o in gc.get_objects())  # noqa: E731
     gc.collect()
     gc.disable()
     try:
-        before = sum(type(o) is Value for o in gc.get_objects())
-        y = chain(2000)
+        before = counted()
+        y = make()
         y.backward()
+        assert counted() > before
         del y
-        assert sum(type(o) is Value for o in gc.get_objects()) == before
+        assert counted() == before
     finally:
         gc.enable()
 

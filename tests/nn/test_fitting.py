@@ -2,8 +2,6 @@
 
 import math
 import re
-import signal
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,7 +14,6 @@ from trainings import CLASSES, ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, net
 
 import autodiff as ad
 from autodiff import Matrix, Value, nn, optim
-from autodiff.engine.interrupts import restoring
 from autodiff.nn.state import TrainingState
 
 # -- The loop -------------------------------------------------------------------------------------
@@ -182,7 +179,6 @@ def fit_of(model, **given):
 
 test_what_is_refused_before_anything_is_computed = raising(
     (fit_of(3), TypeError, "fit, model: found 3 of type int, expected a Module or a function"),
-    (fit_of(abs, loss="mse"), TypeError, "fit, loss: found 'mse' of type str, expected a function, such as nn.mse_loss"),
     (fit_of(abs, optimizer=optim.SGD([ad.Value(1.0)], lr=0.1), callback=3), TypeError,
      "fit, callback: found 3 of type int, expected None or a function of a History"),
     (lambda: nn.predict("net", INPUTS), TypeError, "predict, model: found 'net' of type str, expected a Module or a function"),
@@ -383,52 +379,3 @@ def test_a_step_of_fit_is_that_of_the_rule_and_leaves_the_snapshot_before_it(mak
         texts_before, expected = texts(before), texts(state.optimizer.update(before, total / 7))
         state.step(total, 7)
         assert [texts(before), texts(state.now)] == [texts_before, expected]
-
-
-STEPPING = {"__call__", "change", "moved", "program", "step", "update", "write"}
-
-
-def left_by_an_interrupt_at(number):
-    """Of two steps, with Ctrl-C at a line: whether it came, and the states afterwards."""
-    layer, count = nn.Linear(2, 1, seed=0), 0
-    optimizer = OPTIMIZERS["Adam"](layer.parameters())
-
-    def line(frame, event, arg):
-        nonlocal count
-        count += event == "line"
-        if event == "line" and count == number:
-            signal.raise_signal(signal.SIGINT)
-        return line
-
-    def call(frame, event, arg):
-        ours = "autodiff" in frame.f_globals.get("__name__", "autodiff")  # a program has none
-        return line if ours and frame.f_code.co_name in STEPPING else None
-
-    before = sys.gettrace()
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
-    state = TrainingState(optimizer)
-    try:
-        with suppress(KeyboardInterrupt), restoring(state.finish):
-            sys.settrace(call)
-            for gradient in ([1.0, 2.0, 3.0], [3.0, -1.0, 2.0]):
-                state.step(np.array(gradient))
-                if gradient[0] == 1.0:
-                    state.write()
-    finally:
-        sys.settrace(before)
-        signal.signal(signal.SIGINT, usual)
-    assert [p.grad for p in layer.parameters()] == [0.0] * 3
-    return count >= number, (numbers(layer), optimizer.state_dict())
-
-
-def test_an_interrupt_leaves_a_whole_number_of_steps():
-    """At each line: parameters, gradients and the state of the optimiser belong together."""
-    states, lines, came = [], 0, True
-    while came:
-        lines += 1
-        came, left = left_by_an_interrupt_at(lines)
-        states += [left] * (left not in states)
-    assert [optimizer["state"]["steps"] for _, optimizer in states] == [
-        [n] * 3 for n in (0.0, 1.0, 2.0)
-    ]
-    assert lines > 40

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from test_derivatives import TRANSFORMS, second
 
 import autodiff as ad
 from autodiff import nn, optim
@@ -43,17 +44,15 @@ def by_adjoints(f, x):
 
 
 INSIDE = {  # of a function f of a Vector x: derivatives by its first number, and their order
-    "grad": (lambda f, x: ad.grad(f)(x)[0], 1),
-    "grad beside": (lambda f, x: ad.grad(along(f, x))(x[0]), 1),
-    "value_and_grad": (lambda f, x: ad.value_and_grad(along(f, x))(x[0])[1], 1),
-    "jvp": (lambda f, x: ad.jvp(along(f, x), (x[0],), (1.0,))[1], 1),
-    "vjp": (lambda f, x: ad.vjp(along(f, x), x[0])[1](1.0)[0], 1),
-    "jacfwd": (lambda f, x: ad.jacfwd(along(f, x))(x[0]), 1),
-    "jacrev": (lambda f, x: ad.jacrev(f)(x)[0], 1),
+    name: (lambda f, x, t=transform: t(along(f, x), x[0]), 1 + (formula is second))
+    for name, (transform, formula) in TRANSFORMS.items()
+    if name != "value"
+}
+INSIDE |= {
+    "grad of a Vector": (lambda f, x: ad.grad(f)(x)[0], 1),
+    "jacrev of a Vector": (lambda f, x: ad.jacrev(f)(x)[0], 1),
+    "hvp of a Vector": (lambda f, x: ad.hvp(f, x, [1.0] + [0.0] * (len(x) - 1))[0], 2),
     "adjoints": (by_adjoints, 1),
-    "hessian": (lambda f, x: ad.hessian(along(f, x))(x[0]), 2),
-    "hvp": (lambda f, x: ad.hvp(f, x, [1.0] + [0.0] * (len(x) - 1))[0], 2),
-    "grad of grad": (lambda f, x: ad.grad(ad.grad(along(f, x)))(x[0]), 2),
     "a weight": (None, 1),  # by the first of the last layer instead
 }
 
@@ -266,12 +265,7 @@ def test_walked_is_the_peer(number, peer):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("share", [0.0, 1.0])  # of those with a derivative inside
 @peers(compiled=1000, by_torch=100)
-def test_walked_is_the_peer_for_a_thousand(number, peer, seed):
-    check((seed + number) % 2**32, peer)
-
-
-@pytest.mark.thorough
-@peers(compiled=1000, by_torch=100)
-def test_walked_is_the_peer_with_a_derivative_inside(number, peer, seed):
-    check((seed + number) % 2**32, peer, share=1.0)
+def test_walked_is_the_peer_for_a_thousand(number, peer, share, seed):
+    check((seed + number) % 2**32, peer, share)

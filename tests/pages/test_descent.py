@@ -267,20 +267,6 @@ def test_its_picture_needs_no_style_sheet(browser):
     )
 
 
-@pytest.mark.parametrize("size", [(320, 568), (390, 664), (640, 360), (1200, 800)], ids=str)
-def test_nothing_of_it_is_small_or_out_of_the_page(browser, size):
-    width, height = size
-    browser.show(show_descent(himmelblau, [-0.5, -1.0], lr=0.01), width=width, height=height)
-    browser.evaluate("drop([1, 1])")
-    assert browser.evaluate(
-        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    )
-    assert (
-        min(browser.each("svg text, p, button", "parseFloat(getComputedStyle(e).fontSize)")) >= 11
-    )
-    assert min(browser.each(".tools button", "e.getBoundingClientRect().height")) >= 44
-
-
 @pytest.mark.parametrize(
     ("f", "x0", "rate"),
     [(lambda x: x**4 / 4 - x**2 - x / 3, 2.2, 0.1), (quartic, 0.4, 0.05), (himmelblau, [0.5, -1.0], 0.01)],

@@ -189,10 +189,8 @@ SAID = [
     # an input that is touched
     ("a=2;b=1.5;(a+b)*b", TOUCHED, FIRST, "Move a a little and y moves 1.5 times as far."),
     ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. The gradient is 0."),
-    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. The gradient is 0."),
     ("x=0;sqrt(x)", TOUCHED, FIRST, "At x = 0, y rises straight up: its slope is infinity."),
     ("x=0;log(x)", TOUCHED, FIRST, "ln x has no value at x = 0."),
-    ("x=-1;log(x)", TOUCHED, FIRST, "ln x has no value at x = −1."),
     ("x=1.0000001;acos(x)", TOUCHED, FIRST, "acos x has no value at x = 1.0000001."),
     ("x=1e-320;1/x", TOUCHED, FIRST, "1 / x is too large at x = 1·10⁻³²⁰."),
     ("x=-1.5;x^x", TOUCHED, FIRST, "xx has no value at x = −1.5."),
@@ -209,30 +207,19 @@ SAID = [
     (fork, moved(0.1, "{ node: 1 }"), FIRST, "Move only b by +0.1, and y moves by +0.41."),
     (fork, moved(0.1, "{ node: 1 }"), ".pill, .fact", "+0.1 | +0.1 | +0.41 | foretold4 · 0.1+0.4 | measuredy 3 → 3.41+0.41"),
     (fork, moved(0.1, "{ node: 1 }"), BESIDE, BENDS.format(0.01, 100)),
-    (fork, moved(0.01, "{ node: 1 }"), BESIDE, BENDS.format("1·10⁻⁴", 100)),
     (fork, moved(0.1, "{ edge: [3, 1] }"), f".fact b, {BESIDE}", f"+0.3 | +0.3 | {STRAIGHT}"),  # (a + b) 1.1
     (fork, moved(0.1, "{ edge: [2, 1] }"), f".fact b, {BESIDE}", f"+0.1 | +0.1 | {STRAIGHT}"),
     ("x=0.6; asin(x)", moved(1), ".gradient + .how", "1.25 · (−1)"),  # 1/√(1 − 0.36) = 1.25
     ("x=0;relu(x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, 0. There are two slopes, and the gradient is one of them, 0."),
-    ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
-                                               "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
     ("x=0.95;asin(x)", moved(0.1), BESIDE, f"There y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
     ("x=-30;exp(x)", moved(1), BESIDE, BENDS.format("6.7·10⁻¹⁴", 140)),  # e⁻³⁰ (e - 2), e⁻³⁰ (e⁰·¹ - 1.1)
-    ("x=-0.05;1/x", moved(0.1), BESIDE, BENDS.format(80, 80)),  # a pole is on the way
-    ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, 1000)),
     ("x=1000;1000000*x+x*x", moved(0.1), BESIDE, BENDS.format(0.01, 100)),
-    ("x=0.05;less(0.01,x)+x", moved(0.1), BESIDE, STRAIGHT),
-    ("x=0.01;less(x,0.01)+x", moved(0.1), BESIDE, STRAIGHT),
     ("x=0.01;less(0.01,x)+x", moved(0.1), BESIDE, "Off by 1, however small the move: here y jumps."),
     (fork, moved(0.1, "{ edge: [3, 1] }"), FIRST, "Move this one use of b by +0.1, and y moves by +0.3."),
     ("x=0;x^2*(1-x)", moved(1), BESIDE, "Met by chance: on the way, the curve is not straight."),
-    ("x=0;cos(2*pi*x)", moved(1), BESIDE, "Met by chance: on the way, the curve is not straight."),
     ("x=0.1;x^2*(x-0.1)", moved(-0.1), BESIDE, BENDS.format("0.001", 53)),  # 10⁻³, 1.9·10⁻⁵
-    ("x=0;relu(x)-relu(-x)", moved(1), BESIDE, "Corners meet here: the slope is 1, and the gradient 0 is not that."),
     ("x=0;relu(x)-relu(-x)", TOUCHED, FIRST, "Corners meet here: y has a slope, and the gradient is not that."),
-    ("x=0;less(0,x)", TOUCHED, FIRST, "Here y jumps."),
-    ("x=1;1e20+x-1e20", moved(1), BESIDE, "The move is too small: it is lost behind the last digits."),
     # a question comes first and is answered by measuring; some have no answer
     (fork, "", ".choices button", "+0.1 | +0.3 | +0.4"),
     ("(a+b)*b", "", ".choices button", "+0.3 | +0.5 | +0.8"),

@@ -123,7 +123,7 @@ FAULTS = """(() => {
 @pytest.mark.parametrize("page", PAGES)
 def test_every_screen_has_room_for_it_and_fingers_too(browser, page):
     browser.show(PAGES[page]())
-    for width in (360, 400, 700, 765, 830, 900, 1200, 1600):
+    for width in (320, 360, 400, 640, 700, 765, 830, 900, 1200, 1600):
         browser.emulate(width=width)
         for step in (0, 3, 99):
             browser.evaluate(f"(globalThis.go ?? paint)({step})")

@@ -49,7 +49,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, lambda w, x: (x @ w, lambda g: (g @ x.T, w.T @ g)), "Which factor has to be transposed?"),
     (3, lambda w, x: (np.dot(w, x), lambda g: (g, g)), "no `np.dot`."),
     (3, lambda w, x: w @ x, "Return a pair"),
-    (3, lambda w, x: (w @ x, lambda g: (g @ x, w @ g)), "Which factor has to be transposed?"),
     (3, lambda w, x: (w @ x, lambda g: (x @ g.T, w.T @ g)), "the message for W: The shape should be (3, 2), not (2, 3). Yours is transposed."),
     (3, lambda w, x: (w @ x, lambda g: g @ x.T), "two messages"),
 ]  # fmt: skip

@@ -131,7 +131,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
     (4, by_nearness, "s = p + r, what stands before its parent should be nothing, not q"),
     (5, recursive, "Who sends too early"),
-    (5, cleared_afterwards, "called for p, then for q again, should be"),
     (5, cleared_afterwards, "p still holds the 1 that it had as a root"),
     (5, answer_that_rests_on(solution_5, order=lambda root: [*dict.fromkeys(all_paths(root))]), PATH_BY_PATH),
     (5, answer_that_rests_on(solution_5, send=MERGED), "First mend your `send`: A node that is a parent twice"),
