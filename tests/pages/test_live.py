@@ -74,9 +74,9 @@ def test_a_changed_number_counts_and_inputs_stand_before_parameters():
 # -- Graphs ---------------------------------------------------------------------------------------
 
 
-def loss():
+def loss(target=1.0):
     x1, x2 = Value(0.5, label="x1"), Value(-1.0, label="x2")
-    y = nn.mse_loss(network(2, 3, 1)([x1, x2]), [1.0])
+    y = nn.mse_loss(network(2, 3, 1)([x1, x2]), [target])
     y.label = "loss"
     return y
 
@@ -738,6 +738,26 @@ def test_a_network_descends_by_its_weights_as_far_as_its_sentence_says(browser):
     eventually(lambda: browser.evaluate("state.trail.length") == 2)
     assert told.endswith(f"to {browser.evaluate('number(state.trail[1])')}.")
     assert browser.evaluate("state.graph.sliders.map((i) => state.leaves[i])") == [0.5, -1.0]
+    browser.show(show_steps(loss(Value(1.0))), width=1200)
+    browser.evaluate("go(99); descend()")
+    eventually(lambda: browser.evaluate("state.trail.length") == 2)
+    assert browser.evaluate("state.leaves[state.graph.loss.target]") == 1.0
+
+
+def test_a_line_of_a_step_names_the_number_that_it_multiplies_by(browser):
+    browser.show(show_steps(loss()), width=1200)
+    names = (
+        "state.graph.labels.map((name, i) => [plainName(name), number(seen.view.run.values[i])])"
+    )
+    values, lines = dict(browser.evaluate(names)), ""
+    half, last = browser.evaluate("[state.graph.half, state.graph.last]")
+    for step in range(half + 1, last + 1):
+        browser.evaluate(f"go({step}, true)")
+        lines += "".join(browser.texts("pre"))
+    named = re.findall(r"\.grad · ([^\W\d]\S*) = \S+ · (\S+) = ", lines)
+    assert len(named) >= 2 * 3 + 6  # of each weight, and of each neuron behind one
+    for name, value in named:
+        assert values[name] == value.strip("()"), name
 
 
 ENDS = [

@@ -100,9 +100,9 @@ function descend(pace = 300) {
   }, pace);
 }
 
-// What moves: all inputs, or in a network its weights.
-const freeOf = ({ inputs, needs, neurons, place }) =>
-  inputs.filter((i) => needs[i] && !(neurons.size && place.has(i)));
+// What moves: all inputs, or in a network its weights; a loss keeps its target.
+const freeOf = ({ inputs, needs, neurons, place, loss }) =>
+  inputs.filter((i) => needs[i] && i !== loss?.target && !(neurons.size && place.has(i)));
 
 // Where a step leads: its rate is halved until y falls, and grows again; or why there is none.
 function stepDown({ graph, leaves, trail, rate }) {

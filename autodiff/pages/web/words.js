@@ -261,15 +261,17 @@ function answerOf({ graph }, { asked, asking, run }) {
 
 // The lines of one unit's closure, as Python runs them.
 function gradLines({ graph }, { run }, u) {
-  const name = (j) => plainName(graph.labels[j] || "Σ");
+  const name = (j) => plainName(graph.labels[j]
+    || (graph.nodes[j].rule.op === "dot" ? "dot" : "Σ")); // Σ is a dot and a bias
   const { neuron, edges } = graph.units[u];
   const all = neuron ? neuron.inside.toSorted((a, b) => b - a)
     .flatMap((i) => graph.nodes[i].inputs.map((_, k) => [i, k])) : edges.map(({ edge }) => edge);
   return all.map(([i, k]) => {
-    const { rule, inputs } = graph.nodes[i], j = inputs[k], other = inputs[1 - k];
+    const { rule, inputs } = graph.nodes[i], j = inputs[k];
+    const other = inputs[/^x(\d+)$/.exec(rule.slopes[k])?.[1] - 1]; // in a product
     const { at, arrived, local, sent } = madeOf(graph, run, [i, k]);
     if (!graph.needs[j] || sent == null) return null;
-    const by = /^x\d$/.test(rule.slopes[k]) && graph.labels[other] ? name(other) : factor(local);
+    const by = graph.labels[other] ? name(other) : factor(local);
     return [`${name(j)}.grad += ${name(at)}.grad · ${by} = `, h("span.gradient", number(arrived)),
       " · ", h("span.value", factor(local)), " = ", h("b.gradient", number(sent)), "\n"];
   });
