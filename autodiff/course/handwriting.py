@@ -133,9 +133,10 @@ def reads(program, numbers, strangers, by, lines, seconds):
     hundredths = "+".join(np.base_repr(round(100 * x), 36) for x in numbers).replace("+-", "-")
     data = {"by": by, "lines": lines, "seconds": round(seconds), "hundredths": hundredths}
     parts = {"style": read("reads.css", COURSE), "frame": read("frame.js"), "program": program}
-    parts |= {"data": as_json(data | {"strangers": strangers}), "script": read("reads.js", COURSE)}
+    data["strangers"] = "".join(f"{digit}{signs}" for signs, digit in strangers)
+    parts |= {"data": as_json(data), "script": read("reads.js", COURSE)}
     text = Template(read("reads.html", COURSE)).substitute(parts)
-    text = re.sub(r"(?<=[;{])\n", "", re.sub(r"\n\s+", "\n", text))
+    text = re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text))
     return Page(text, "Can it read my handwriting?")
 
 

@@ -153,7 +153,8 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
         )
         told = browser.texts("#key")[0]
         assert f"of {said}'s score minus {rival}'s" in told
-        assert f"(to +{max(slopes):.1f})" in told and f"(to −{-min(slopes):.1f})" in told
+        assert f"(to +{max(slopes):.1f})" in told
+        assert f"(to −{-min(slopes):.1f})" in told
         before = browser.evaluate(f"percent(softmax(scoresOf(pixels))[{digit}])")
         teach(browser, digit)
         taught.append((pixels, digit))
@@ -217,6 +218,10 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     assert browser.evaluate("[s.teaching, s.strokes.length]") == [False, 0]
     assert browser.texts("#sure") == ["Draw one of your own."]
     browser.push("Undo")
+    browser.push("Why 4?")
+    browser.click(*browser.place("#pad"))
+    # the 4 stays, with a little more ink
+    assert browser.evaluate("[s.strokes.length, s.taps.length]") == [2, 1]
     assert browser.texts("#big") == ["4"]
     x, y = browser.place("#pad")
     browser.drag(x - 60, y, x + 60)
@@ -227,6 +232,20 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     assert browser.each("#ask button", pressed) == [True, False, False]
     browser.drag(x - 60, y + 9, x + 60)  # a little more ink, where the colours say
     assert browser.each("#ask button", pressed) == [True, False, False]
+    gain = "scoresOf(pixels)[{0}] - scoresOf(seenAs(s.strokes))[{0}]"
+    k = browser.evaluate(
+        "program(pixels, w, TEN.map((k) => k === reading(pixels)))[1]"
+        ".map((slope, k) => [pixels[k] < 0.5 ? slope : 0, k]).sort((a, b) => b[0] - a[0])[0][1]"
+    )
+    x0, y0, side = browser.evaluate("frame")
+    left, top, wide = browser.evaluate("(r => [r.x, r.y, r.width])(pad.getBoundingClientRect())")
+    cell = [x0 + side * (k % 8 + 0.5), y0 + side * (k // 8 + 0.5)]
+    strokes, winner = browser.evaluate("[s.strokes.length, reading(pixels)]")
+    browser.click(left + cell[0] * wide / 100, top + cell[1] * wide / 100)
+    assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, [k]]
+    assert browser.evaluate(gain.format(winner)) > 0  # what the derivative foretold
+    browser.push("Undo")
+    assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, []]
     browser.push("Why")
     assert browser.each("#ask button", pressed) == [False, False, False]
 
@@ -267,7 +286,8 @@ def test_a_lesson_goes_on_until_it_leads_clearly_or_says_that_it_did_not(browser
             assert browser.evaluate("s.hand.length") == 1
             teach(browser, 2)  # that was a slip
             assert seen(browser) == "2"
-            assert browser.evaluate("s.hand.map((x) => [x.digit, x.before === learnt])") == [[2, True]]
+            kept = "s.hand.map((x) => [x.digit, x.before === learnt])"
+            assert browser.evaluate(kept) == [[2, True]]
         browser.evaluate("clear(), forget()")
 
 

@@ -5,14 +5,15 @@
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
 const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null,
-  teaching: false, cleared: null };
+  teaching: false, cleared: null, taps: [] };
 const learnt = data.hundredths.match(/-?\w+/g).map((x) => parseInt(x, 36) / 100);
 let w = learnt, pixels = null, frame = null;
-const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
+const strangers = data.strangers.match(/.{33}/g)
+  .map(([digit, ...signs]) => [unpacked(signs), +digit]);
 
 // Two pixels in a sign, in eighths.
-function unpacked(text) {
-  const codes = [...text].map((sign) => sign.charCodeAt(0) - 35);
+function unpacked(signs) {
+  const codes = signs.map((sign) => sign.charCodeAt(0) - 35);
   return codes.flatMap((code) => [Math.floor(code / 9) / 8, (code % 9) / 8]);
 }
 
@@ -130,11 +131,12 @@ function paintQuestions(first, rival, slopes) {
     button.disabled = !pixels || s.busy;
     button.ariaPressed = i === 2 ? s.teaching : s.why === i + 1;
   });
-  const [minus, tap] = s.why === 2 ? [` minus ${rival}'s`, " Or tap another bar."] : ["", ""];
+  const minus = s.why === 2 ? ` minus ${rival}'s` : "";
   const right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
   const most = (sign) => Math.max(...slopes.map((slope) => sign * slope)).toFixed(1);
-  $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: more ink
-    raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).${tap}`
+  $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
+    raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
+    Tap a cell to add some.`
     : s.teaching ? `Say what it is: ${w.length} numbers move until it leads clearly. Each digit
     once helps most.`
     : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
@@ -144,6 +146,7 @@ function paintQuestions(first, rival, slopes) {
 
 function paint() {
   pixels = s.strokes.length ? seenAs(s.strokes) : null;
+  for (const k of s.taps) if (pixels) pixels[k] = Math.min(1, pixels[k] + 1 / 8);
   // a drawing of less than a tenth of the pad
   if (frame?.[2] < 1.6) pixels = null;
   s.teaching &&= pixels !== null;
@@ -164,22 +167,29 @@ function paint() {
   // what it may be taught stands where the bars were
   $("labels").hidden = !s.teaching;
   $("bars").hidden = s.teaching;
-  const taken = !s.example && (s.strokes.length || s.hand.length);
-  $("undo").disabled = s.busy || !(s.cleared || taken);
+  $("undo").disabled = s.busy || !(s.cleared || s.taps.length
+    || (!s.example && (s.strokes.length || s.hand.length)));
   $("clear").disabled = $("forget").disabled = s.busy;
   $("teach").hidden = !s.hand.length;
-  s.hand.forEach(({ x, digit, took }, i) => {
-    const figure = $("hand").children[i], now = reading(x);
-    figure.className = now === digit ? "" : "wrong";
-    figure.lastChild.data = (took === now ? now : `${took}→${now}`) + (now === digit ? " ✓" : "");
-  });
+  $("hand").replaceChildren(...s.hand.map(pictured));
+}
+
+// A small picture of a drawing that was taught: read at first as what, and now.
+function pictured({ x, digit, took }) {
+  const figure = document.createElement("figure"), canvas = document.createElement("canvas");
+  const now = reading(x);
+  canvas.width = canvas.height = 96;
+  tiles(canvas, x);
+  figure.className = now === digit ? "" : "wrong";
+  figure.append(canvas, took === now ? now : `${took}→${now}`, now === digit ? " ✓" : "");
+  return figure;
 }
 
 // -- Teaching
 
-// Twelve steps of Adam, or up to sixty, until the last drawing is read for sure. In each, one drawing of
-// every digit taught, and sixteen strangers: without them it would forget all others, and with all
-// drawings a digit drawn often would pull.
+// Twelve steps of Adam, or up to sixty, until the last drawing leads clearly. In each, one drawing
+// of every digit taught, and sixteen strangers: without them it would forget all others, and with
+// all drawings a digit drawn often would pull.
 function learn(last, digit, then) {
   const m = w.map(() => 0), v = [...m], pick = (x) => x[Math.floor(Math.random() * x.length)];
   const drawn = TEN.map((k) => s.hand.filter(({ digit }) => digit === k)).filter((x) => x.length);
@@ -211,10 +221,7 @@ function teach(digit) {
   if (s.told && !again) undo();
   const x = pixels, took = reading(x), share = () => softmax(scoresOf(x))[digit];
   const before = percent(share());
-  if (!again) {
-    s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
-    keep(x);
-  }
+  if (!again) s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
   s.teaching = false;
   learn(x, digit, () => {
     s.told = `${before} → ${percentage(share())}. ${reading(x) === digit ? "Draw the next."
@@ -224,32 +231,22 @@ function teach(digit) {
   });
 }
 
-// What was cleared comes back; the last lesson is forgotten, and its drawing stands there again; or
-// the last stroke is.
+// What was cleared comes back; or a tap, the last lesson, whose drawing stands there again, or the
+// last stroke is forgotten.
 function undo() {
   if (s.cleared && !s.strokes.length) Object.assign(s, s.cleared, { cleared: null });
+  else if (s.taps.length) s.taps.pop();
   else if (s.told || !s.strokes.length) {
     const { strokes, before } = s.hand.pop();
     Object.assign(s, { strokes, told: null, teaching: true });
     w = before;
-    $("hand").lastChild.remove();
   } else s.strokes.pop();
   paint();
-}
-
-// A small picture of a drawing that was taught.
-function keep(x) {
-  const figure = document.createElement("figure"), canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 96;
-  tiles(canvas, x);
-  figure.append(canvas, " ");
-  $("hand").append(figure);
 }
 
 function forget() {
   w = learnt;
   Object.assign(s, { hand: [], told: null, cleared: null });
-  $("hand").textContent = "";
   $("json").hidden = true;
   $("copy").textContent = "Copy for the notebook";
   paint();
@@ -268,12 +265,12 @@ async function copy() {
 
 function clear(cleared = null) {
   Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null,
-    teaching: false, cleared });
+    teaching: false, taps: [], cleared });
   paint();
 }
 function wipe() {
-  const { strokes, told, example } = s;
-  if (strokes.length) clear({ strokes, told, example });
+  const { strokes, told, example, taps } = s;
+  if (strokes.length) clear({ strokes, told, example, taps });
 }
 
 const pad = $("pad");
@@ -281,23 +278,35 @@ function point({ clientX, clientY }) {
   const { left, top, width } = pad.getBoundingClientRect();
   return [clientX - left, clientY - top].map((x) => (x / width) * 100);
 }
-let drawing = false;
+let stroke = null;
+function begin() {
+  if (s.example || s.told) clear();
+  s.strokes.push(stroke);
+}
 pad.onpointerdown = (event) => {
   if (s.busy || !event.isPrimary) return;
-  if (s.example || s.told) clear();
-  drawing = true;
+  stroke = [point(event)];
   pad.setPointerCapture(event.pointerId);
-  s.strokes.push([point(event)]);
+  if (!s.why || !pixels) begin(); // else it may be a tap on a cell
   paint();
 };
 pad.onpointermove = (event) => {
-  if (!drawing || !event.isPrimary) return;
-  const stroke = s.strokes.at(-1), here = point(event), last = stroke.at(-1);
+  if (!stroke || !event.isPrimary) return;
+  const here = point(event), last = stroke.at(-1);
   if (Math.hypot(here[0] - last[0], here[1] - last[1]) < 1) return;
+  if (s.strokes.at(-1) !== stroke) begin();
   stroke.push(here);
   paint();
 };
-pad.onpointerup = pad.onpointercancel = () => { drawing = false; };
+pad.onpointercancel = () => { stroke = null; };
+pad.onpointerup = () => {
+  if (stroke && s.strokes.at(-1) !== stroke) {
+    const [x, y] = stroke[0].map((at, i) => Math.floor((at - frame[i]) / frame[2]));
+    if ([x, y].every((at) => at >= 0 && at < 8)) s.taps.push(8 * y + x);
+    paint();
+  }
+  stroke = null;
+};
 // else a browser takes the tap after a fast stroke for the end of a scroll
 pad.addEventListener("touchstart", (event) => event.preventDefault());
 
