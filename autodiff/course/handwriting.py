@@ -130,12 +130,14 @@ def packed(pixels):
 
 def reads(program, numbers, strangers, by, lines, seconds):
     """The page that reads digits: by a program, with these numbers; it keeps some strangers."""
-    hundredths = "+".join(f"{100 * x:.0f}" for x in numbers).replace("+-", "-")
+    hundredths = "+".join(np.base_repr(round(100 * x), 36) for x in numbers).replace("+-", "-")
     data = {"by": by, "lines": lines, "seconds": round(seconds), "hundredths": hundredths}
     parts = {"style": read("reads.css", COURSE), "frame": read("frame.js"), "program": program}
-    parts |= {"data": as_json(data | {"strangers": strangers}), "script": read("reads.js", COURSE)}
+    data["strangers"] = "".join(f"{digit}{signs}" for signs, digit in strangers)
+    parts |= {"data": as_json(data), "script": read("reads.js", COURSE)}
     text = Template(read("reads.html", COURSE)).substitute(parts)
-    return Page(re.sub(r"\n\s+", "\n", text), "Can it read my handwriting?")
+    text = re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text))
+    return Page(text, "Can it read my handwriting?")
 
 
 def our_page():

@@ -148,7 +148,13 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
         rival = (said + 1) % 10
         browser.evaluate(f"document.querySelectorAll('.row')[{rival}].click()")
         assert browser.texts("#ask button")[1] == f"Why not {rival}?"
-        assert f"for {said} rather than {rival}" in browser.texts("#key")[0]
+        slopes = browser.evaluate(
+            f"program(pixels, w, TEN.map((k) => (k === {said}) - (k === {rival})))[1]"
+        )
+        told = browser.texts("#key")[0]
+        assert f"of {said}'s score minus {rival}'s" in told
+        assert f"(to +{max(slopes):.1f})" in told
+        assert f"(to −{-min(slopes):.1f})" in told
         before = browser.evaluate(f"percent(softmax(scoresOf(pixels))[{digit}])")
         teach(browser, digit)
         taught.append((pixels, digit))
@@ -157,13 +163,14 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
             f"{before} → {share}. Draw the next.".replace("\xa0", " ")
         ]
         assert browser.each("#bars, #labels", "e.checkVisibility()") == [True, False]
-        assert browser.texts("#ask button:disabled") == ["Teach it"]  # until the next is drawn
+        assert browser.texts("#ask button:not(:disabled)")[2] == "Again"
         assert browser.evaluate("document.activeElement.id") == "undo"  # for a keyboard
     assert browser.evaluate("s.hand.every(({ x, digit }) => reading(x) === digit)")
     browser.push("Copy for the notebook")
     copied = json.loads(browser.evaluate("document.querySelector('#json').value"))
     assert lesson.drawings(copied) == taught
-    assert f"right; now: {len(taught)} of 3." in browser.texts("#score")[0]
+    assert "of 3 right; now: 3." in browser.texts("#key")[0]
+    assert browser.each("figure", "e.className + e.innerText.at(-1)") == ["✓"] * 3
     browser.push("Clear")
     assert browser.evaluate("[pixels, s.hand.length]") == [None, 3]
     browser.push("Forget my hand")
@@ -206,17 +213,39 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     browser.show(PAGE)
     pressed = "e.ariaPressed === 'true'"
     assert browser.each("#ask button", pressed) == [False, False, False]
-    unready = "#ask button:disabled"
-    eventually(lambda: browser.texts(unready) == ["Teach it"])  # the 4 is no hand of yours
+    eventually(lambda: browser.evaluate("s.strokes.flat().length") == 11)
+    browser.push("Teach it")  # the 4 is no hand of yours
+    assert browser.evaluate("[s.teaching, s.strokes.length]") == [False, 0]
+    assert browser.texts("#sure") == ["Draw one of your own."]
+    browser.push("Undo")
+    browser.push("Why 4?")
+    browser.click(*browser.place("#pad"))
+    # the 4 stays, with a little more ink
+    assert browser.evaluate("[s.strokes.length, s.taps.length]") == [2, 1]
+    assert browser.texts("#big") == ["4"]
     x, y = browser.place("#pad")
     browser.drag(x - 60, y, x + 60)
     assert browser.each("#ask button", pressed) == [False, False, False]
-    assert browser.texts(unready) == []
+    assert browser.texts("#ask button:disabled") == []
     winner = browser.evaluate("reading(pixels)")
     browser.evaluate(f"document.querySelectorAll('.row')[{winner}].click()")
     assert browser.each("#ask button", pressed) == [True, False, False]
     browser.drag(x - 60, y + 9, x + 60)  # a little more ink, where the colours say
     assert browser.each("#ask button", pressed) == [True, False, False]
+    gain = "scoresOf(pixels)[{0}] - scoresOf(seenAs(s.strokes))[{0}]"
+    k = browser.evaluate(
+        "program(pixels, w, TEN.map((k) => k === reading(pixels)))[1]"
+        ".map((slope, k) => [pixels[k] < 0.5 ? slope : 0, k]).sort((a, b) => b[0] - a[0])[0][1]"
+    )
+    x0, y0, side = browser.evaluate("frame")
+    left, top, wide = browser.evaluate("(r => [r.x, r.y, r.width])(pad.getBoundingClientRect())")
+    cell = [x0 + side * (k % 8 + 0.5), y0 + side * (k // 8 + 0.5)]
+    strokes, winner = browser.evaluate("[s.strokes.length, reading(pixels)]")
+    browser.click(left + cell[0] * wide / 100, top + cell[1] * wide / 100)
+    assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, [k]]
+    assert browser.evaluate(gain.format(winner)) > 0  # what the derivative foretold
+    browser.push("Undo")
+    assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, []]
     browser.push("Why")
     assert browser.each("#ask button", pressed) == [False, False, False]
 
@@ -235,7 +264,7 @@ def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
     assert browser.evaluate("[s.teaching, s.strokes.length]") == [False, 3]
 
 
-def test_a_lesson_goes_on_until_it_helps_or_says_that_it_did_not(browser):
+def test_a_lesson_goes_on_until_it_leads_clearly_or_says_that_it_did_not(browser):
     browser.show(PAGE)
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
     crossed = [[[25, 20], [75, 20], [60, 45], [45, 90]], [[35, 52], [70, 50]]]
@@ -249,6 +278,16 @@ def test_a_lesson_goes_on_until_it_helps_or_says_that_it_did_not(browser):
         teach(browser, 1)
         told = browser.texts("#sure")[0]
         assert (seen(browser), "Still read as" in told) == (("1", False) if learns else ("7", True))
+        if learns:
+            assert browser.evaluate("softmax(scoresOf(pixels))[1]") >= 0.8
+            assert browser.texts("figure") == ["7→1 ✓"]
+            teach(browser, 1)  # again: no second drawing
+            seen(browser)
+            assert browser.evaluate("s.hand.length") == 1
+            teach(browser, 2)  # that was a slip
+            assert seen(browser) == "2"
+            kept = "s.hand.map((x) => [x.digit, x.before === learnt])"
+            assert browser.evaluate(kept) == [[2, True]]
         browser.evaluate("clear(), forget()")
 
 
@@ -266,7 +305,7 @@ def test_a_digit_is_taught_again_at_once_and_undo_goes_back_lesson_by_lesson(bro
         tap(browser, "#undo")
         assert browser.evaluate(state) == before
         assert browser.texts("#sure") == ["Which digit is it?"]
-        browser.push("Clear")
+        browser.push("Undo")
     assert browser.evaluate("w === learnt && document.querySelector('#undo').disabled")
 
 
@@ -276,8 +315,11 @@ def test_a_mouse_draws_a_stroke(browser):
     browser.drag(x - 60, y, x + 60)
     assert [len(stroke) > 2 for stroke in browser.evaluate("s.strokes")] == [True]
     browser.push("Clear")
-    assert browser.texts("#big, #sure") == ["?", "Draw something."]
+    assert browser.texts("#big, #sure") == ["?", "Draw one of your own."]
     assert not any(browser.each("#ask button", "!e.disabled"))
+    z = {"key": "z", "code": "KeyZ", "modifiers": 2}
+    browser.call("Input.dispatchKeyEvent", type="rawKeyDown", **z)
+    assert browser.evaluate("s.strokes.length") == 1
 
 
 def test_a_digit_draws_itself_and_is_read(browser):
@@ -291,6 +333,7 @@ def test_the_page_is_small_and_asks_nobody():
     assert not re.search(r"https?:|src=|@import|url\(", PAGE)
     assert "wrote in ${data.lines} lines" in PAGE
     assert "Nothing is sent." in PAGE
+    assert "It knows ten digits and nothing else" in PAGE
 
 
 def test_the_committed_page_is_that_of_the_package():

@@ -5,14 +5,15 @@
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
 const s = { strokes: [], example: true, why: 0, rival: null, hand: [], busy: false, told: null,
-  teaching: false };
-const learnt = data.hundredths.match(/-?\d+/g).map((x) => x / 100);
+  teaching: false, cleared: null, taps: [] };
+const learnt = data.hundredths.match(/-?\w+/g).map((x) => parseInt(x, 36) / 100);
 let w = learnt, pixels = null, frame = null;
-const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
+const strangers = data.strangers.match(/.{33}/g)
+  .map(([digit, ...signs]) => [unpacked(signs), +digit]);
 
 // Two pixels in a sign, in eighths.
-function unpacked(text) {
-  const codes = [...text].map((sign) => sign.charCodeAt(0) - 35);
+function unpacked(signs) {
+  const codes = signs.map((sign) => sign.charCodeAt(0) - 35);
   return codes.flatMap((code) => [Math.floor(code / 9) / 8, (code % 9) / 8]);
 }
 
@@ -74,9 +75,10 @@ function tiles(canvas, x) {
 function paintSlopes(pen, slopes) {
   const most = Math.max(...slopes.map(Math.abs)), [left, top, side] = frame;
   const [more, less, ink] = ["--more", "--less", "--ink"].map(colour);
-  const legible = side * pad.clientWidth > 2200;
+  // large enough for a number, or for a sign
+  const size = side * pad.clientWidth, number = size > 3100;
   pen.textAlign = "center";
-  pen.font = `600 ${side * 0.5}px sans-serif`;
+  pen.font = `600 ${side * (number ? 0.36 : 0.5)}px sans-serif`;
   slopes.forEach((slope, i) => {
     const strength = Math.abs(slope) / most, x = left + (i % 8) * side, y = top + (i >> 3) * side;
     pen.globalAlpha = strength;
@@ -84,8 +86,8 @@ function paintSlopes(pen, slopes) {
     pen.fillRect(x, y, side * 0.97, side * 0.97);
     pen.globalAlpha = 0.8;
     pen.fillStyle = ink;
-    const sign = slope > 0 ? "+" : "−";
-    if (strength > 0.35 && legible) pen.fillText(sign, x + side / 2, y + side * 0.67);
+    const sign = (slope > 0 ? "+" : "−") + (number ? Math.abs(slope).toFixed(1) : "");
+    if (strength > 0.35 && size > 2200) pen.fillText(sign, x + side / 2, y + side * 0.65);
   });
 }
 
@@ -122,24 +124,29 @@ function paintBars(shares, first, rival) {
   });
 }
 
-function paintQuestions(first, rival) {
+function paintQuestions(first, rival, slopes) {
   [...$("ask").children].forEach((button, i) => {
-    const question = [`Why ${first}?`, `Why not ${rival}?`, "Teach it"][i];
+    const question = [`Why ${first}?`, `Why not ${rival}?`, s.told ? "Again" : "Teach it"][i];
     button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
-    button.disabled = !pixels || s.busy || (i === 2 && (s.example || s.told));
+    button.disabled = !pixels || s.busy;
     button.ariaPressed = i === 2 ? s.teaching : s.why === i + 1;
   });
-  const slopes = `Derivatives by pixel. <b>Orange&nbsp;+</b>: a little more ink speaks
-    for ${first}${s.why === 2 ? ` rather than ${rival}` : ""}; <b>sand&nbsp;−</b>: against.${
-    s.why === 2 ? " Or tap another bar." : ""}`;
-  const plain = s.teaching
-    ? `Say what it is: its ${w.length} numbers move until it reads this. Each digit once helps most.`
-    : "All that it gets: 64 numbers, the ink in blocks.";
-  $("key").innerHTML = pixels && s.why ? slopes : plain;
+  const minus = s.why === 2 ? ` minus ${rival}'s` : "";
+  const right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
+  const most = (sign) => Math.max(...slopes.map((slope) => sign * slope)).toFixed(1);
+  $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
+    raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
+    Tap a cell to add some.`
+    : s.teaching ? `Say what it is: ${w.length} numbers move until it leads clearly. Each digit
+    once helps most.`
+    : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
+      right(({ x }) => reading(x))}. Undo takes a lesson back.`
+    : "It knows ten digits and nothing else: to a scribble too it says one, and is sure.";
 }
 
 function paint() {
   pixels = s.strokes.length ? seenAs(s.strokes) : null;
+  for (const k of s.taps) if (pixels) pixels[k] = Math.min(1, pixels[k] + 1 / 8);
   // a drawing of less than a tenth of the pad
   if (frame?.[2] < 1.6) pixels = null;
   s.teaching &&= pixels !== null;
@@ -147,31 +154,42 @@ function paint() {
   const second = largest(shares.map((share, k) => (k === first ? -1 : share)));
   const rival = s.rival === null || s.rival === first ? second : s.rival;
   const weights = TEN.map((k) => (k === first) - (s.why === 2 && k === rival));
-  paintDrawing(pixels && s.why && program(pixels, w, weights)[1]);
+  const slopes = pixels && s.why && program(pixels, w, weights)[1];
+  paintDrawing(slopes);
   tiles($("grid"), pixels ?? []);
   paintBars(shares, first, rival);
-  paintQuestions(first, rival);
+  paintQuestions(first, rival, slopes);
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
   $("sure").textContent = s.busy ? "It is learning." : s.teaching ? "Which digit is it?"
     : s.told ?? (pixels ? `${percentage(shares[first])}. ${sure}`
-      : s.strokes.length ? "Too little ink yet." : "Draw something.");
+      : s.strokes.length ? "Too little ink yet." : "Draw one of your own.");
   // what it may be taught stands where the bars were
   $("labels").hidden = !s.teaching;
   $("bars").hidden = s.teaching;
-  $("undo").disabled = s.busy || s.example || !(s.strokes.length || s.hand.length);
-  $("forget").disabled = s.busy;
-  const { length } = s.hand, right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
-  $("teach").hidden = !length;
-  $("score").textContent = `At first sight ${right((x) => x.took)} of ${length} right; now: ${
-    right(({ x }) => reading(x))} of ${length}.`;
+  $("undo").disabled = s.busy || !(s.cleared || s.taps.length
+    || (!s.example && (s.strokes.length || s.hand.length)));
+  $("clear").disabled = $("forget").disabled = s.busy;
+  $("teach").hidden = !s.hand.length;
+  $("hand").replaceChildren(...s.hand.map(pictured));
+}
+
+// A small picture of a drawing that was taught: read at first as what, and now.
+function pictured({ x, digit, took }) {
+  const figure = document.createElement("figure"), canvas = document.createElement("canvas");
+  const now = reading(x);
+  canvas.width = canvas.height = 96;
+  tiles(canvas, x);
+  figure.className = now === digit ? "" : "wrong";
+  figure.append(canvas, took === now ? now : `${took}→${now}`, now === digit ? " ✓" : "");
+  return figure;
 }
 
 // -- Teaching
 
-// Twelve steps of Adam, or up to sixty, until the last drawing is read. In each, one drawing of
-// every digit taught, and sixteen strangers: without them it would forget all others, and with all
-// drawings a digit drawn often would pull.
+// Twelve steps of Adam, or up to sixty, until the last drawing leads clearly. In each, one drawing
+// of every digit taught, and sixteen strangers: without them it would forget all others, and with
+// all drawings a digit drawn often would pull.
 function learn(last, digit, then) {
   const m = w.map(() => 0), v = [...m], pick = (x) => x[Math.floor(Math.random() * x.length)];
   const drawn = TEN.map((k) => s.hand.filter(({ digit }) => digit === k)).filter((x) => x.length);
@@ -188,7 +206,7 @@ function learn(last, digit, then) {
       v[i] = 0.999 * v[i] + 0.001 * gradient[i] ** 2;
       return weight - (0.003 * m[i]) / (1 - 0.9 ** t) / (Math.sqrt(v[i] / (1 - 0.999 ** t)) + 1e-8);
     });
-    s.busy = t < 12 || (t < 60 && reading(last) !== digit);
+    s.busy = t < 12 || (t < 60 && softmax(scoresOf(last))[digit] < 0.8);
     paint();
     if (s.busy) setTimeout(step, 30, t + 1); // slowly enough to be seen
     else then();
@@ -197,12 +215,14 @@ function learn(last, digit, then) {
   step(1);
 }
 
+// Again: the lesson goes on; or, with another digit, the last was a slip.
 function teach(digit) {
+  const again = s.told && s.hand.at(-1).digit === digit;
+  if (s.told && !again) undo();
   const x = pixels, took = reading(x), share = () => softmax(scoresOf(x))[digit];
   const before = percent(share());
-  s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
+  if (!again) s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
   s.teaching = false;
-  keep(s.hand.at(-1));
   learn(x, digit, () => {
     s.told = `${before} → ${percentage(share())}. ${reading(x) === digit ? "Draw the next."
       : `Still read as ${reading(x)}.`}`;
@@ -211,31 +231,22 @@ function teach(digit) {
   });
 }
 
-// The last lesson is forgotten, its drawing stands there again; or the last stroke is.
+// What was cleared comes back; or a tap, the last lesson, whose drawing stands there again, or the
+// last stroke is forgotten.
 function undo() {
-  if (s.told || !s.strokes.length) {
+  if (s.cleared && !s.strokes.length) Object.assign(s, s.cleared, { cleared: null });
+  else if (s.taps.length) s.taps.pop();
+  else if (s.told || !s.strokes.length) {
     const { strokes, before } = s.hand.pop();
     Object.assign(s, { strokes, told: null, teaching: true });
     w = before;
-    $("hand").lastChild.remove();
   } else s.strokes.pop();
   paint();
 }
 
-// A small picture of a drawing that was taught.
-function keep({ x, digit, took }) {
-  const figure = document.createElement("figure"), canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 96;
-  tiles(canvas, x);
-  figure.className = took === digit ? "" : "wrong";
-  figure.append(canvas, took === digit ? `${digit} ✓` : `${digit}, not ${took}`);
-  $("hand").append(figure);
-}
-
 function forget() {
   w = learnt;
-  Object.assign(s, { hand: [], told: null });
-  $("hand").textContent = "";
+  Object.assign(s, { hand: [], told: null, cleared: null });
   $("json").hidden = true;
   $("copy").textContent = "Copy for the notebook";
   paint();
@@ -252,10 +263,14 @@ async function copy() {
 
 // -- Drawing
 
-function clear() {
+function clear(cleared = null) {
   Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null,
-    teaching: false });
+    teaching: false, taps: [], cleared });
   paint();
+}
+function wipe() {
+  const { strokes, told, example, taps } = s;
+  if (strokes.length) clear({ strokes, told, example, taps });
 }
 
 const pad = $("pad");
@@ -263,23 +278,35 @@ function point({ clientX, clientY }) {
   const { left, top, width } = pad.getBoundingClientRect();
   return [clientX - left, clientY - top].map((x) => (x / width) * 100);
 }
-let drawing = false;
+let stroke = null;
+function begin() {
+  if (s.example || s.told) clear();
+  s.strokes.push(stroke);
+}
 pad.onpointerdown = (event) => {
   if (s.busy || !event.isPrimary) return;
-  if (s.example || s.told) clear();
-  drawing = true;
+  stroke = [point(event)];
   pad.setPointerCapture(event.pointerId);
-  s.strokes.push([point(event)]);
+  if (!s.why || !pixels) begin(); // else it may be a tap on a cell
   paint();
 };
 pad.onpointermove = (event) => {
-  if (!drawing || !event.isPrimary) return;
-  const stroke = s.strokes.at(-1), here = point(event), last = stroke.at(-1);
+  if (!stroke || !event.isPrimary) return;
+  const here = point(event), last = stroke.at(-1);
   if (Math.hypot(here[0] - last[0], here[1] - last[1]) < 1) return;
+  if (s.strokes.at(-1) !== stroke) begin();
   stroke.push(here);
   paint();
 };
-pad.onpointerup = pad.onpointercancel = () => { drawing = false; };
+pad.onpointercancel = () => { stroke = null; };
+pad.onpointerup = () => {
+  if (stroke && s.strokes.at(-1) !== stroke) {
+    const [x, y] = stroke[0].map((at, i) => Math.floor((at - frame[i]) / frame[2]));
+    if ([x, y].every((at) => at >= 0 && at < 8)) s.taps.push(8 * y + x);
+    paint();
+  }
+  stroke = null;
+};
 // else a browser takes the tap after a fast stroke for the end of a scroll
 pad.addEventListener("touchstart", (event) => event.preventDefault());
 
@@ -292,16 +319,18 @@ function button(parent, inside, act, label) {
 }
 const ask = (why, rival, teaching = false) => { Object.assign(s, { why, rival, teaching }); paint(); };
 for (const k of [1, 2]) button("ask", "", () => ask(s.why === k ? 0 : k, null));
-button("ask", "", () => ask(0, null, !s.teaching));
+// the first 4 is nobody's hand
+button("ask", "", () => (s.example ? wipe() : ask(0, null, !s.teaching)));
 for (const k of TEN) {
   button("bars", `<span class="share"></span><span class="track"><span></span></span>
     <span class="name">${k}</span>`, () => ask(k === reading(pixels) ? 1 : 2, k));
   button("labels", k, () => teach(k), `It is ${k}`);
 }
-$("clear").onclick = clear;
+$("clear").onclick = wipe;
 $("undo").onclick = undo;
 $("forget").onclick = forget;
 $("copy").onclick = copy;
+onkeydown = (event) => (event.ctrlKey || event.metaKey) && event.key === "z" && $("undo").click();
 const by = document.createElement("i");
 by.textContent = data.by;
 $("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
