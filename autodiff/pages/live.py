@@ -279,10 +279,10 @@ def all_rules(*without: Operation) -> list[str]:
 
 def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> str:
     """The program of a page: the rules, the graph or what reads one, and files of page/."""
-    helpers = [line for lines in HELPERS.values() for line in lines]
-    listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
+    listed = "\n".join(["const rules = [", *(f"{rule}," for rule in rules), "];"])
+    helpers = [line for name, lines in HELPERS.items() if f"{name}(" in listed for line in lines]
     files = [read(f"{name}.js") for name in parts if name != "parser" or data is None]
     known = [f"const data = {as_json(data)};", f"const home = {as_json(home())};"]
     words = [*keyword.kwlist, "Value", "show_steps"]  # no names in a program of Python
     known.append(f"const reserved = {as_json(words)};")
-    return "\n".join([*helpers, *listed, *known, *files])
+    return "\n".join([*helpers, listed, *known, *files])

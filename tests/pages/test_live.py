@@ -25,6 +25,8 @@ def test_what_python_says_of_it():
     assert unquote(shown.link) == "#a=2.0;b=1.0;y=(a+b)*b"
     assert shown._repr_html_() == show_steps(fork())._repr_html_()
     assert root.grad == root.parents[0].grad == 0.0
+    assert "const erf" not in shown._page
+    assert "const erf" in show_steps(ad.erf(Value(0.5)))._page
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
