@@ -122,9 +122,9 @@ def _checked(root: Any) -> list[Value]:
     if not isinstance(root, Value) or type(root.data) is not float:
         remedy = "compute one, as f(Value(2.0)), or take y[0]"
         raise TypeError(refusal("show_steps", shortened(root), "a Value over floats", remedy))
-    if not root.requires_grad:
-        raise ValueError(refusal("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)
+    if not any(x.requires_grad for x in nodes if not x.parents):
+        raise ValueError(refusal("show_steps", "a constant", "a Value that requires a gradient"))
     if (count := _boxes(NormalForm([root], [], nodes)[root])) > LARGEST:
         found, remedy = f"{count} boxes", "take one sample, fewer units"
         raise ValueError(refusal("show_steps", found, f"at most {LARGEST}", remedy))

@@ -47,11 +47,20 @@ def own():
     return operation(less)(Value(1.0, label="a"), Value(2.0, label="b"))
 
 
+def frozen():
+    """A result whose only leaf requires no gradient any more."""
+    x = Value(2.0)
+    y = x * x
+    x.requires_grad = False
+    return y
+
+
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
     (abs, "expected a Value over floats; compute one, as f(Value(2.0)), or take y[0]"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
+    (frozen(), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 boxes, expected at most 60"),
     (operation(lambda x: (math.sin(x), abs))(Value(0.5)), "autodiff.sin for math.sin"),
     (own(), "link: found an operation of your own"),
