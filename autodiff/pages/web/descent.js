@@ -154,7 +154,7 @@ function secantPicture(width, height) {
     const [px, py] = at([x, first + slope * (x - x0)]);
     return write(`${kind} middle`, px, clamp(py + dy * Math.sign(apart), 16, height - 44), words);
   };
-  return picture([curve, line("error wedge", [[x0, first], below[1], above[1]]),
+  return picture([curve, line("error solid wedge", [[x0, first], below[1], above[1]]),
     line("value thick", below), line("gradient thick dashed", above)],
   disc(near ? "value" : "ink", at([x0, first]), 6.5),
   say("gradient", "tangent", tangent, x0 - 0.5, -24),

@@ -257,10 +257,11 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     break;
   }
   const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
-  const kind = sent || asked ? "gradient" : known ? "value" : "";
+  const kind = sent || asked ? "gradient" : known ? "value" : "idle";
   const turn = angle + (sent || asked ? 180 : 0), key = [kind, still(tools), x, turn].join();
   heads.push(kept(edge, "head", key, () => put(`head ${kind} ${still(tools)}`, [x, y],
-    draw("", "M-6-5.5L8 0L-6 5.5Z", { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
+    draw("solid", "M-6-5.5L8 0L-6 5.5Z",
+      { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
 }
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
