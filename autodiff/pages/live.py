@@ -122,9 +122,9 @@ def _checked(root: Any) -> list[Value]:
     if not isinstance(root, Value) or type(root.data) is not float:
         remedy = "compute one, as f(Value(2.0)), or take y[0]"
         raise TypeError(refusal("show_steps", shortened(root), "a Value over floats", remedy))
-    if not root.requires_grad:
-        raise ValueError(refusal("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)
+    if not any(x.requires_grad for x in nodes if not x.parents):
+        raise ValueError(refusal("show_steps", "a constant", "a Value that requires a gradient"))
     if (count := _boxes(NormalForm([root], [], nodes)[root])) > LARGEST:
         found, remedy = f"{count} boxes", "take one sample, fewer units"
         raise ValueError(refusal("show_steps", found, f"at most {LARGEST}", remedy))
@@ -279,10 +279,10 @@ def all_rules(*without: Operation) -> list[str]:
 
 def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> str:
     """The program of a page: the rules, the graph or what reads one, and files of page/."""
-    helpers = [line for lines in HELPERS.values() for line in lines]
-    listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
+    listed = "\n".join(["const rules = [", *(f"{rule}," for rule in rules), "];"])
+    helpers = [line for name, lines in HELPERS.items() if f"{name}(" in listed for line in lines]
     files = [read(f"{name}.js") for name in parts if name != "parser" or data is None]
     known = [f"const data = {as_json(data)};", f"const home = {as_json(home())};"]
     words = [*keyword.kwlist, "Value", "show_steps"]  # no names in a program of Python
     known.append(f"const reserved = {as_json(words)};")
-    return "\n".join([*helpers, *listed, *known, *files])
+    return "\n".join([*helpers, listed, *known, *files])

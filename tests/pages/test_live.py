@@ -25,6 +25,8 @@ def test_what_python_says_of_it():
     assert unquote(shown.link) == "#a=2.0;b=1.0;y=(a+b)*b"
     assert shown._repr_html_() == show_steps(fork())._repr_html_()
     assert root.grad == root.parents[0].grad == 0.0
+    assert "const erf" not in shown._page
+    assert "const erf" in show_steps(ad.erf(Value(0.5)))._page
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
@@ -45,11 +47,20 @@ def own():
     return operation(less)(Value(1.0, label="a"), Value(2.0, label="b"))
 
 
+def frozen():
+    """A result whose only leaf requires no gradient any more."""
+    x = Value(2.0)
+    y = x * x
+    x.requires_grad = False
+    return y
+
+
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
     (abs, "expected a Value over floats; compute one, as f(Value(2.0)), or take y[0]"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
+    (frozen(), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 boxes, expected at most 60"),
     (operation(lambda x: (math.sin(x), abs))(Value(0.5)), "autodiff.sin for math.sin"),
     (own(), "link: found an operation of your own"),

@@ -350,4 +350,4 @@ function example(count) {
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
 }
-example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);
+example(calm.matches ? 11 : 1);

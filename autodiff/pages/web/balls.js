@@ -25,8 +25,7 @@ function trailOf(kind, x, rate) {
 }
 
 function drop(at) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  s.balls = [...s.balls.slice(-3), { at, begun: still ? -1e9 : performance.now() }];
+  s.balls = [...s.balls.slice(-3), { at, begun: calm.matches ? -1e9 : performance.now() }];
   paint();
 }
 

@@ -46,8 +46,7 @@ function cameraOf(state, view, fit) {
     y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) });
   if (state.eye || !zoomed) return kept(state.eye ?? whole);
   const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
-  const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
-    : view.asking !== undefined ? [view.asking] : view.now;
+  const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]] : view.doing;
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
@@ -68,7 +67,6 @@ function cameraOf(state, view, fit) {
 function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
   const { length, low, high, units, least } = place;
   const scale = Math.min(width / length, map / (high - low));
-  const now = view.asking !== undefined ? [view.asking] : view.now;
   const kind = step > graph.half ? "gradient" : "value";
   const wire = (unit, u) => unit.edges.map((edge) => {
     const { x, y } = units[edge.unit];
@@ -93,8 +91,9 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
     height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}; font-size: ${14 / scale}px`, "aria-hidden": "true",
     onpointerdown: look, onpointermove: look },
   end("end", -8 / scale, ({ kind }) => kind === "input"),
-  end("", length + 8 / scale, ({ node }) => node === graph.output), units.map(wire), units.map(({ x, y }, u) => h("circle", { class: now.includes(u) ? kind : "ink",
-    cx: x, cy: y, r: (now.includes(u) ? 4 : 1.5) / scale })),
+  end("", length + 8 / scale, ({ node }) => node === graph.output), units.map(wire),
+  units.map(({ x, y }, u) => (view.doing.includes(u) ? disc(kind, [x, y], 4 / scale)
+    : disc("ink", [x, y], 1.5 / scale))),
   h("rect.frame", { x: x0, y: y0, width: Math.max(0, size[0]), height: Math.max(0, size[1]) }));
 }
 

@@ -1,22 +1,27 @@
 // The inputs of the live graph: a slider for each, and the curve over the one that is touched.
 
-// A row: name, slider with an arrow downhill, the longer the steeper, field, end.
-function sliderRow({ key, name, value, range, touched, slope, end, move, rest, touch }) {
-  const [min, max] = range;
-  const said = plainName(name), far = Math.min(0.34, 0.05 + 0.04 * Math.abs(slope));
+// A row: name, slider with an arrow downhill, the longer the steeper, field, gradient.
+function sliderRow({ graph, leaves, ranges, touched, step, proof }, view, i) {
+  const name = graph.labels[i], value = leaves[i], range = ranges[i], [min, max] = range;
+  const said = plainName(name), slope = view.run.adjoints[i], { complete } = view.gradient(i);
+  const downhill = complete && step === graph.last
+    ? -Math.sign(slope) * Math.min(0.34, 0.05 + 0.04 * Math.abs(slope)) : 0;
+  const self = { node: i }, touch = () => actions.touch(i);
+  const proves = { "aria-pressed": isSame(proof, self),
+    disabled: view.lost, onclick: () => actions.prove(self) };
   const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
   const field = { value: Number.isFinite(value) ? String(shown) : "",
-    onfocus: touch, onchange: rest, onblur: rest,
-    oninput: ({ target }) => target.validity.valid && move(target.valueAsNumber) };
-  const step = Number(((max - min) / 200).toPrecision(1));
-  return h("div", { class: touched ? "slider touched" : "slider", key },
+    onfocus: touch, onchange: left, onblur: left,
+    oninput: ({ target }) => target.validity.valid && move(i, target.valueAsNumber) };
+  return h("div", { class: touched === i ? "slider touched" : "slider", key: `in${i}` },
     h("span.label", { title: said }, nameIn(name)),
-    track(value, range, -Math.sign(slope) * far,
-      { ...field, step, "aria-label": said, onpointerdown: touch },
+    track(value, range, downhill, { ...field, step: Number(((max - min) / 200).toPrecision(1)),
+      "aria-label": said, onpointerdown: touch },
       min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
       "aria-label": `${said}, as a number`, ...field }),
-    h("span.end", end));
+    h("span.end", complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
+      : h("span.place")));
 }
 
 // Points of f between low and high, and the edges: where its values end, found by halving.

@@ -29,7 +29,7 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   findUnits(graph);
   tellLayersApart(graph);
   graph.sliders = inputs.filter((i) => graph.place.has(i));
-  if (!graph.sliders.length) graph.sliders = [...graph.neurons.values()].at(-1)?.weights ?? [];
+  if (!graph.sliders.length) graph.sliders = [...graph.neurons.values()].at(-1).weights;
   graph.many = graph.units.length > 24;
   return graph;
 }
@@ -224,14 +224,14 @@ function tellLayersApart({ labels, inputs, units }) {
 // -- The state
 
 const RATE = 0.1; // of Descend, until it is too large
+const AT_REST = { moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
+  dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null };
 
 // At the start: before the backward pass, or at its first question.
 const opened = (graph, changes) => ({
-  graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
-  playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  proof: null, eye: null, share: false, problem: null, unread: null, text: null, editing: false,
-  neuron: null, ghost: null, pulse: null, trail: [], rate: RATE, told: null,
-  ...changes,
+  graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), ...AT_REST,
+  hover: null, ask: false, asked: 0, wrong: null, share: false, problem: null, unread: null,
+  text: null, editing: false, neuron: null, ...changes,
 });
 
 // The units that a step computes, or sends from; the start and the seed have none.
@@ -242,7 +242,7 @@ const unitsAt = ({ groups, half, last }, step) =>
 
 function addressOf({ graph, leaves, step, ask }) {
   const numbers = graph.inputs.map((i) => `${graph.ids[i]}=${leaves[i]}`);
-  const text = [...numbers, graph.formula ?? ""].join(";").replaceAll(" ", "");
+  const text = [...numbers, graph.formula].join(";").replaceAll(" ", "");
   // a messenger may end a link at a bracket or a star
   const coded = (c) => `%${c.charCodeAt(0).toString(16)}`;
   const kept = encodeURIComponent(text).replace(/[()*]/g, coded);

@@ -52,7 +52,6 @@ function drawGhost({ state, view, take }, { node, x, y }, left, room, most) {
 
 // -- Descend
 
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const letGo = () => { held = null; };
 const holdOn = () => {
   held = "descend";

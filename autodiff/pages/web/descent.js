@@ -102,7 +102,7 @@ function leaving({ inside, left, right, top, bottom }, spots) {
 // -- A slider that is the axis of a plot
 
 // A picture of points on two logarithmic axes, and a line from the thumb up to the curve.
-function axisPicture(width, height, points, [x, y], levels, drawn, words = () => null) {
+function axisPicture(width, height, points, [x, y], levels, drawn, words) {
   const across = extent(points.map(([x]) => x));
   const box = chart(width, height, across, extent(levels), { levels, logs: "xy" });
   const [cx, cy] = [box.x(x), clamp(box.y(y), 10, height - 14)];
@@ -154,7 +154,7 @@ function secantPicture(width, height) {
     const [px, py] = at([x, first + slope * (x - x0)]);
     return write(`${kind} middle`, px, clamp(py + dy * Math.sign(apart), 16, height - 44), words);
   };
-  return picture([curve, line("error wedge", [[x0, first], below[1], above[1]]),
+  return picture([curve, line("error solid wedge", [[x0, first], below[1], above[1]]),
     line("value thick", below), line("gradient thick dashed", above)],
   disc(near ? "value" : "ink", at([x0, first]), 6.5),
   say("gradient", "tangent", tangent, x0 - 0.5, -24),
@@ -170,8 +170,9 @@ function secantPicture(width, height) {
 function telling() {
   const { points, result, lost, away } = s.path, last = points.slice(-4);
   const every = (of, holds) => last.slice(1).every((x, k) => holds(of(x), of(last[k])));
-  const swings = data.names.map((_, i) => every((x) => slopes(x)[i], (g, before) => g * before < 0));
-  const along = data.names.findIndex((_, i) => every((x) => slopes(x)[i], (g, b) => g * b > 0));
+  const goes = (i, way) => every((x) => slopes(x)[i], (g, before) => way * g * before > 0);
+  const swings = data.names.map((_, i) => goes(i, -1));
+  const along = data.names.findIndex((_, i) => goes(i, 1));
   const lower = every(value, (y, before) => y < before), all = !swings.includes(false);
   if (lost) return "A step leads to where f has no value.";
   if (away === "up") return "Diverges: the steps lead up, and away.";

@@ -73,11 +73,11 @@ function remembered(f) {
   return (key, ...more) => known.get(key) ?? known.set(key, f(key, ...more)).get(key);
 }
 
-// The tree that a thing has under a name, made anew where its key changes.
+// What a thing has under a name, such as a tree, made anew where its key changes.
 function kept(thing, name, key, made) {
-  const trees = thing.trees ??= {};
-  if (trees[name]?.key !== key) trees[name] = { key, tree: made() };
-  return trees[name].tree;
+  const all = thing.kept ??= {};
+  if (all[name]?.key !== key) all[name] = { key, what: made() };
+  return all[name].what;
 }
 
 // -- Shapes
@@ -98,8 +98,8 @@ function through(kind, points) {
 
 // -- Words
 
-const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
-const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
+const bold = (kind) => (x) => h(kind, typeof x === "number" ? number(x) : x);
+const blue = bold("b.value"), orange = bold("b.gradient");
 
 // The width of a text as the browser sets it, in a font of the style sheet.
 const pen = globalThis.document?.createElement("canvas").getContext("2d");

@@ -2,6 +2,8 @@
 
 const main = document.querySelector("#app"), root = document.documentElement;
 
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
 // Whether the page is a phone's, and how wide its inside is.
 const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 

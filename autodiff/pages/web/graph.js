@@ -3,9 +3,9 @@
 // moves in a step moves by the style sheet: an element that is new there is `.fresh`.
 
 // The input whose slope is steepest.
-function steepest({ sliders }, { adjoints }) {
+function steepest(inputs, { adjoints }) {
   const size = (i) => Math.abs(adjoints[i]);
-  return sliders.reduce((a, b) => (size(b) > size(a) ? b : a), sliders[0] ?? null);
+  return inputs.reduce((a, b) => (size(b) > size(a) ? b : a));
 }
 
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
@@ -26,11 +26,13 @@ function viewOf(state, run) {
       : { terms, of, complete: terms.length === of && (of > 0 || last), fresh };
   };
   // the two slopes of a corner, where an input is touched, or its curve shown
-  const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph, run) : null);
+  const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph.sliders, run) : null);
   const sides = drawn !== null && last && Number.isFinite(run.adjoints[drawn])
     && corner((x) => pass(graph, leaves.with(drawn, x)).adjoints[drawn], leaves[drawn]);
   const breaks = sides && kindsOf(state, run, drawn).includes("jump");
-  const view = { run, gradient, valued, sent, now, drawn, sides: breaks ? null : sides,
+  const lost = !Number.isFinite(run.values.at(-1)); // there is nothing to send back
+  const doing = asks ? [next] : now; // computed, or asked for
+  const view = { run, lost, gradient, valued, sent, now, doing, drawn, sides: breaks ? null : sides,
     proof: proof && proofOf(state, run) };
   if (!asks) return view;
   const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>
@@ -257,10 +259,11 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     break;
   }
   const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
-  const kind = sent || asked ? "gradient" : known ? "value" : "";
+  const kind = sent || asked ? "gradient" : known ? "value" : "idle";
   const turn = angle + (sent || asked ? 180 : 0), key = [kind, still(tools), x, turn].join();
   heads.push(kept(edge, "head", key, () => put(`head ${kind} ${still(tools)}`, [x, y],
-    draw("", "M-6-5.5L8 0L-6 5.5Z", { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
+    draw("solid", "M-6-5.5L8 0L-6 5.5Z",
+      { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
 }
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
@@ -282,7 +285,7 @@ const proves = remembered((_, target) => {
 // A gradient or a message, which proves itself when it is touched.
 function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
   const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
-  const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
+  const touchable = !view.lost && { role: "button", tabindex: -1,
     "aria-pressed": proving, "data-at": i, ...proves(`${target.node}/${target.edge}`, target),
     "aria-label": `gradient ${textOf(h("g", inside))}: prove it` };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
@@ -314,7 +317,7 @@ const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
 function drawUnit(tools, unit, u) {
   const { state, graph, view, forward, take } = tools;
   const { node, kind, name, w, tall, x, y } = unit, output = node === graph.output;
-  const now = view.now.includes(u) || view.asking === u, { proof } = view;
+  const now = view.doing.includes(u), { proof } = view;
   const about = !proof || proof.moved(node)
     || [graph.owner[proof.source], graph.place.get(proof.source)].includes(u);
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),

@@ -65,11 +65,10 @@ function title(state, view) {
     onclick: typing && edit }, shown);
 }
 
-function stepBar({ step, graph, playing, ask }, { asking, run }) {
+function stepBar({ step, graph, playing, ask }, { asking, lost }) {
   const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
-  const lost = !Number.isFinite(run.values.at(-1)); // there is nothing to send back
   const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
@@ -89,31 +88,20 @@ function stepBar({ step, graph, playing, ask }, { asking, run }) {
 }
 
 function inputList(state, view) {
-  const { graph, leaves, touched, ranges, step } = state, { sliders } = graph;
+  const { graph, touched } = state, { sliders } = graph;
   const own = graph.neurons.get(state.neuron)?.weights ?? []; // of the neuron that is open
   const others = sliders.filter((i) => !own.length || graph.place.has(i));
-  const shown = [...new Set([...own, ...others, touched ?? own[0] ?? sliders[0]])]
-    .filter((i) => i !== undefined);
+  const shown = [...new Set([...own, ...others, touched ?? own[0] ?? sliders[0]])];
   const target = Number(graph.inputs.includes(graph.loss?.target));
   const rest = graph.inputs.length - shown.length - target;
-  const row = (i) => {
-    const { complete } = view.gradient(i), slope = view.run.adjoints[i], self = { node: i };
-    const proves = { "aria-pressed": isSame(state.proof, self),
-      disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(self) };
-    return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
-      touched: touched === i, slope: complete && step === graph.last ? slope : 0,
-      end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
-        : h("span.place"),
-      move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
-  };
   const widest = (size) => Math.max(44, ...shown.map((i) => nameWidth(graph.labels[i], size))) + 6;
   const size = widest(22) < 90 ? 22 : 17;
   return h("section.inputs", { "aria-label": "Inputs", tabindex: 0,
     style: `--size: ${size}px; --names: ${widest(size)}px` },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
-    shown.map(row), rest > 0 ? h("p.soft", `${rest} weights: touch a neuron to drag its own.`)
-      : !shown.length && "Nothing can be dragged.");
+    shown.map((i) => sliderRow(state, view, i)),
+    rest > 0 && h("p.soft", `${rest} weights: touch a neuron to drag its own.`));
 }
 
 const pane = (key, title, ...inside) =>
@@ -138,14 +126,14 @@ function curvePane(state, { run, sides, drawn }) {
   const [y, name] = [graph.labels[graph.output], graph.labels[drawn]];
   const values = (at) => along(graph, leaves, drawn, at), f = (at) => values(at)[graph.output];
   const key = [drawn, ranges[drawn], leaves.with(drawn, 0)].join();
-  if (graph.curve?.key !== key) graph.curve = { key, ...sampled(f, ...ranges[drawn]) };
+  const samples = kept(graph, "curve", key, () => sampled(f, ...ranges[drawn]));
   const ends = (at) => {
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
   return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves",
     Number.isFinite(foretold) && [": ", orange(foretold), " was foretold"]],
-  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold, ...plotSize(state) }));
+  curvePlot({ f, samples, x, slope, sides, ends, foretold, ...plotSize(state) }));
 }
 
 const plotSize = (state) => ({ width: state.phone ? state.width - 32 : paneWidth(state),
@@ -214,8 +202,7 @@ function go(to, moving = false) {
 // All comes to rest before something else begins.
 function rest(changes) {
   clearTimeout(timer);
-  set({ moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
-    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null, ...changes });
+  set({ ...AT_REST, ...changes });
 }
 
 function quiz() {

@@ -133,7 +133,6 @@ function mapPicture(width, height) {
 // The start, which is dragged, by arrow keys too.
 function handle(box, [x, y]) {
   const to = (px, py) => { begin(box.back(px, py)); paint(); };
-  const KEYS = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
   const where = s.x0.map((v) => number(v, 3)).join(", ");
   return h("g.handle", { tabindex: 0, role: "button",
     "aria-label": `start at ${where}: drag it, or use the arrow keys`,
@@ -143,11 +142,11 @@ function handle(box, [x, y]) {
       if (buttons) to(clientX - left, clientY - top);
     },
     onkeydown: (event) => {
-      const by = KEYS[event.key];
+      const way = ARROWS[event.key];
       if (event.key === "Enter") drop(s.x0);
-      if (!by) return;
+      if (!way) return;
       event.preventDefault();
-      to(x + by[0], y + by[1]);
+      to(x + 8 * way[0], y + 8 * way[1]);
     } }, h("circle.hit", { cx: x, cy: y, r: 22 }), startOf([x, y]));
 }
 

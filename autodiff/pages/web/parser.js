@@ -203,15 +203,12 @@ function parse(given, rules) {
     if (before && isNumber(x) && inputs.includes(before.i) && !numbers.includes(name)) {
       nodes[before.i].value = x; // its number stands after its formula
       numbers.push(name);
-      if (!is("end")) take(";", "a sign");
-      continue;
-    }
-    if (before && numbers.includes(name)) refuse(`“${name}” is given twice`);
-    if (before) refuse(`“${name}” is used before it is given; put its formula first`);
-    if (named && names.has(name)) {
+    } else if (before) {
+      refuse(`“${name}” is ${numbers.includes(name) ? "given twice"
+        : "used before it is given; put its formula first"}`);
+    } else if (named && names.has(name)) {
       refuse(`“${name}” stands on both sides; give the result another name`);
-    }
-    if (named && isNumber(x)) numbers.push(name) && input(name, x);
+    } else if (named && isNumber(x)) numbers.push(name) && input(name, x);
     else {
       result = x;
       const said = list.slice(from, place).map((x) => x.before + x.said + x.after).join("");

@@ -82,6 +82,8 @@ const counted = (n, noun) => `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;
 const big = (text) => text[0].toUpperCase() + text.slice(1);
 const red = (...words) => h("b.error", words);
 
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 // A slider on a logarithmic scale, snapped to some digits.
 const logSlider = (label, low, high, value, moved, digits = 2) => h("input", {
   type: "range", min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),

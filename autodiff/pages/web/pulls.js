@@ -1,6 +1,5 @@
 // "Who pulls this weight?": of the wire that is touched, an arrow for every sample, and their sum.
 
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const pullOf = (wire, held = false) => (wire !== null || !data.edit) // where one is always held
   && change({ wire, held, pulls: wire === s.wire ? s.pulls : null });
 
@@ -33,8 +32,8 @@ const wireHands = {
   },
   onkeydown: (event) => {
     const order = [...called.keys()], at = order.indexOf(s.wire), { key } = event;
-    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[key];
-    if (by) pullOf(order.at((at + by) % order.length), true);
+    const way = ARROWS[key];
+    if (way) pullOf(order.at((at + way[0] + way[1]) % order.length), true);
     else if (key === "Escape") pullOf(null);
     else return;
     event.preventDefault();

@@ -117,10 +117,10 @@ function curvePicture() {
 
 function mapPicture() {
   const own = s.scaled[s.focus];
-  const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
+  const every = (f) => s.says[0].map((_, i) => f(s.says.map((each) => each[i])));
+  const values = own ?? every(said);
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
-  const second = own || outputs < 3 ? null
-    : s.says[0].map((_, i) => ofSecond(s.says.map((x) => x[i])));
+  const second = own || outputs < 3 ? null : every(ofSecond);
   const between = second && contour("ink", second, 0);
   return [plane(values, second), s.box.picture([between, levels.map((level) =>
     contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()],

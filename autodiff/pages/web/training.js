@@ -228,11 +228,11 @@ function drag({ target, currentTarget, pointerId, clientX, clientY }) {
 }
 
 function nudge(event) {
-  const ways = { ArrowLeft: [-6, 0], ArrowRight: [6, 0], ArrowUp: [0, -6], ArrowDown: [0, 6] };
-  const { target, key } = event, { left, top } = target.style, [right, down] = ways[key] ?? [];
+  const { target, key } = event, { left, top } = target.style, way = ARROWS[key];
   if (key === "n") (target.nextSibling ?? main.querySelector(".point")).focus();
-  else if (ways[key]) movePoint(target.dataset.i, parseFloat(left) + right, parseFloat(top) + down);
-  else return;
+  else if (way) {
+    movePoint(target.dataset.i, parseFloat(left) + 6 * way[0], parseFloat(top) + 6 * way[1]);
+  } else return;
   event.preventDefault();
 }
 

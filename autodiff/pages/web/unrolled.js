@@ -20,7 +20,7 @@ function networkOf(sizes, act) {
   const labels = ids.map((x) => x.replace(/^h.*/, "").replace(/^(.)\d_/, "$1"));
   const [leaves, neurons] = [["x", "y", "t", ...names], outs].map((all) =>
     all.map((name) => ids.indexOf(name)));
-  return { graph: graphOf({ ...said, ids, labels, unsure: [] }), layers, leaves, neurons };
+  return { graph: graphOf({ ...said, ids, labels }), layers, leaves, neurons };
 }
 
 // What trainer.js runs. The pass of the live graph is unrolled: the same rules in the same order,

@@ -174,8 +174,7 @@ function sentence(state, view) {
 
 function endWords(state, { run }, y) {
   const { graph, leaves } = state;
-  const size = (i) => Math.abs(run.adjoints[i]);
-  const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
+  const j = steepest(graph.inputs, run), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
   if (graph.about) return [aboutOf(graph, run), prove];
   if (graph.neurons.size) {
