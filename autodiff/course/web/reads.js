@@ -137,11 +137,11 @@ function paintQuestions(first, rival, slopes) {
   $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
     raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
     Tap a cell to add some.`
-    : s.teaching ? `Say what it is: ${w.length} numbers move until it leads clearly. Each digit
+    : s.teaching ? `Say what it is: ${w.length} numbers move until it leads. Each digit
     once helps most.`
     : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
       right(({ x }) => reading(x))}. Undo takes a lesson back.`
-    : "It knows ten digits and nothing else: to a scribble too it says one, and is sure.";
+    : "It knows ten digits and nothing else: of a scribble too it is sure.";
 }
 
 function paint() {
