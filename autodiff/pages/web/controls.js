@@ -5,14 +5,15 @@ function sliderRow({ key, name, value, range, touched, slope, end, move, rest, t
   const [min, max] = range;
   const said = plainName(name), far = Math.min(0.34, 0.05 + 0.04 * Math.abs(slope));
   const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
+  const left = ({ target }) => rest(target.validity.valid);
   const field = { value: Number.isFinite(value) ? String(shown) : "",
-    onfocus: touch, onchange: rest, onblur: rest,
+    onfocus: touch, onchange: left, onblur: left,
     oninput: ({ target }) => target.validity.valid && move(target.valueAsNumber) };
   const step = Number(((max - min) / 200).toPrecision(1));
   return h("div", { class: touched ? "slider touched" : "slider", key },
     h("span.label", { title: said }, nameIn(name)),
     track(value, range, -Math.sign(slope) * far,
-      { ...field, step, "aria-label": said, onpointerdown: touch },
+      { step, ...field, "aria-label": said, onpointerdown: touch }, // a value meets its steps
       min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
       "aria-label": `${said}, as a number`, ...field }),

@@ -230,7 +230,7 @@ const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
   playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
   proof: null, eye: null, share: false, problem: null, unread: null, text: null, editing: false,
-  neuron: null, ghost: null, pulse: null, trail: [], rate: RATE, told: null,
+  neuron: null, ghost: null, pulse: null, trail: [], rate: RATE, told: null, tries: [],
   ...changes,
 });
 

@@ -79,9 +79,10 @@ function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }, close
     tall: n > 2 ? 26 * n + 4 : 42 };
 }
 
-// Lays all out; gaps stretch from 0, tight, to 1, roomy, and on. Numbers change nothing here.
-function placed(graph, stretch, closed) {
-  const places = graph.places ??= {}, key = `${stretch} ${closed}`;
+// Lays all out; gaps stretch from 0, tight, to 1, roomy, and on; rows stand so far apart. Numbers
+// change nothing here.
+function placed(graph, stretch, closed, rows = 12) {
+  const places = graph.places ??= {}, key = `${stretch} ${closed} ${rows}`;
   if (places[key]) return places[key];
   const between = (tight, roomy) => tight + stretch * (roomy - tight);
   const forked = (node) => graph.uses[node].length > 1;
@@ -104,7 +105,7 @@ function placed(graph, stretch, closed) {
   gap.run = between(12, 22);
   const small = closed || (graph.many && !graph.neurons.size) ? 18 : 16; // its smallest text
   const least = 11.01 / small; // the scale at which that is 11 high
-  return (places[key] = { ...layOut(units, gap), stretch, units, small, least });
+  return (places[key] = { ...layOut(units, gap, rows), stretch, units, small, least });
 }
 const END = 76; // the wire of the output
 
@@ -159,7 +160,7 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, units, take, first, many: graph.many, small: place.small,
+  const tools = { state, graph, view, place, units, take, first, many: graph.many, small: place.small,
     named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
     ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
@@ -216,7 +217,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
 
 // A wire to a port: its strands, arrowhead and message.
 function drawEdge(tools, unit, u, edge, wires, heads) {
-  const { state, graph, view, many, forward } = tools, source = tools.units[edge.unit];
+  const { state, graph, view, place, many, forward } = tools, source = tools.units[edge.unit];
   const points = [...edge.points], [endX] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
@@ -243,16 +244,19 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   for (const parts of texts) {
     const places = [];
     const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), tools.small) + 12);
-    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? -12 : 12); x -= 6) {
+    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] - 12; x -= 6) {
       places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
     }
+    const beside = (Math.sign(edge.port) || 1) * (unit.tall / 2 + 12) - 11; // above or below
+    const up = clamp(unit.y + beside, place.low - 10, place.high - 12);
+    places.push(...[0.5, 0.25, 0.75, 0, 1].map((part) => [endX - part * wide, up, wide, 22]));
     const spot = tools.first(places);
     if (!spot) continue;
-    const [up, local, ...result] = parts;
-    left = spot[0];
-    const at = [left + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
-    const inside = [up, local && h("tspan.local", local), result];
-    heads.push(asked ? capsule("asked", spot, up) : put(`message ${now && "now"}`, at,
+    const [made, local, ...result] = parts;
+    if (places.indexOf(spot) < places.length - 5) left = spot[0]; // on its wire
+    const at = [spot[0] + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
+    const inside = [made, local && h("tspan.local", local), result];
+    heads.push(asked ? capsule("asked", spot, made) : put(`message ${now && "now"}`, at,
       orangeNumber(tools, { edge: edge.edge }, rect, [0, 5, "middle"], inside)));
     break;
   }
@@ -265,9 +269,9 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
 function messageTexts({ graph, view: { run } }, i, k, now) {
-  const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent, 3)];
+  const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent)];
   const copies = at === i && /^-?1$/.test(graph.nodes[i].rule.slopes[k]);
-  const made = [`${number(arrived, 3)} · `, factor(local), " = ", ...result];
+  const made = [`${number(arrived)} · `, factor(local), " = ", ...result];
   return !now || copies ? [result] : [made, result];
 }
 
@@ -332,8 +336,10 @@ function drawUnit(tools, unit, u) {
       { transform: odd === "right" && "scale(-1 1)" })));
   const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
   take(x - w / 2, y - tall / 2, w, tall);
+  if (target) take(x - 45, y + 34, 90, 22);
   if (odd) take(x - 18, y - tall / 2 - 30, 36, 30);
   if (output) take(x + tail, y - 14, nameWidth(name, 24), 26);
+  else if (graph.uses[node].length > 1) take(unit.fork - 8, y - 8, 16, 16);
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
     kind === "card" ? drawBox() : kept(unit, "box", [now, odd].join(), drawBox),
     target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
@@ -366,7 +372,7 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 3, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
+      const sent = fitted(run.adjoints[j], 62, 4, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
         write("", 12 - right, y, nameSpan(graph.labels[j], 16)),

@@ -102,7 +102,7 @@ function inputList(state, view) {
       disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(self) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
-      end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
+      end: complete ? h("button.gradient.proves", proves, fitted(slope, 64, 4, 17))
         : h("span.place"),
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
@@ -124,9 +124,11 @@ function placeOf(state, view) {
   const { graph, step, touched } = state, { half, last } = graph;
   if (state.proof) return proofPane(state, view);
   if (view.asking !== undefined) return askPane(state, view);
+  const still = touched === null || state.leaves === state.before;
+  const question = step === half && still && !view.now.length && questionPane(state, view);
+  if (question) return question;
   if (touched !== null) return curvePane(state, view);
   if (state.trail.length) return descentPane(state, view);
-  if (step === half && !view.now.length) return questionPane(state, view);
   if (view.drawn !== null) return curvePane(state, view);
   const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
   return pane("lines", lines.length > 0 && "This step, line by line", h("pre", lines));
@@ -203,7 +205,9 @@ const MOVES = { forward: 820, seed: 900, backward: 2000 }; // how long a step ta
 function go(to, moving = false) {
   const step = clamp(to, 0, state.graph.last), moves = moving && step !== state.step;
   const playing = state.playing && moves, { half } = state.graph;
-  rest({ step, playing, moving: moves, asked: 0, wrong: null });
+  const { ask, tries } = state, ends = step === state.graph.last; // and with it a quiz
+  rest({ step, playing, moving: moves, asked: 0, wrong: null, ask: ask && !ends,
+    tries: ask ? tries : [] });
   remember();
   if (!playing) return;
   if (state.ask && seen.view.asking !== undefined) return set({ playing: false }); // a question
@@ -215,35 +219,39 @@ function go(to, moving = false) {
 function rest(changes) {
   clearTimeout(timer);
   set({ moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
-    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null, ...changes });
+    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null, problem: state.unread, ...changes });
 }
 
 function quiz() {
   const { step, ask, graph: { half, last } } = state;
-  rest({ ask: !ask, asked: 0, wrong: null });
+  rest({ ask: !ask, asked: 0, wrong: null, tries: [] });
   if (!ask) go(step === half || step === last ? half + 1 : step);
   remember();
   main.querySelector("#answer")?.focus();
 }
 
+const reveal = (what) => main.querySelector(what).scrollIntoView({ block: "nearest" });
+
 function play() {
   const { step, playing, graph } = state;
   rest({ playing: !playing });
-  main.querySelector("#sentence").scrollIntoView({ block: "nearest" });
+  reveal("#sentence");
   if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 
 function move(node, x) {
   actions.touch(node);
-  set({ leaves: state.leaves.with(node, x), dragging: true });
+  set({ leaves: state.leaves.with(node, x), dragging: true, problem: state.unread });
 }
 
-// A number is left alone: only now the address and the ranges follow.
-function left() {
+// A number is left alone: only now the address and the ranges follow; or what was typed is none.
+function left(valid = true) {
   const { touched, ranges, leaves, graph } = state, x = leaves[touched];
   const [low, high] = ranges[touched] ?? [-Infinity, Infinity], out = x < low || x > high;
   const wide = high > 5 && graph.inputs.every((i) => Math.abs(leaves[i]) < high / 100);
-  set({ dragging: false, ranges: out || wide ? null : ranges });
+  const stays = say`${named(graph, touched)} stays ${number(x)}: that is no number, or too large.`;
+  set({ dragging: false, ranges: out || wide ? null : ranges,
+    problem: valid ? state.problem : stays });
   remember();
 }
 
@@ -254,7 +262,8 @@ const actions = {
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
-    rest({ touched: node, step: Math.max(step, graph.half) });
+    rest({ touched: node, before: state.leaves, step: Math.max(step, graph.half),
+      problem: state.problem });
   },
   choose: (node) => {
     const { graph, step } = state;
@@ -265,16 +274,21 @@ const actions = {
   prove: (target) => {
     const by = state.proof?.by ?? 0.1;
     rest({ proof: isSame(state.proof, target) ? null : { ...target, by } });
+    if (state.proof) reveal(".place-of");
   },
   end: () => rest({ share: false }),
 };
 
 function answer(field, view) {
-  const { right } = answerOf(state, view), { asked, step } = state, x = field.valueAsNumber;
-  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) return set({ wrong: x });
+  const { right } = answerOf(state, view), { asked, step, wrong } = state, x = field.valueAsNumber;
+  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) {
+    set({ wrong: x });
+    return reveal(".place-of");
+  }
   field.value = "";
+  state.tries = [...state.tries, wrong === null];
   if (asked + 1 < view.questions) set({ asked: asked + 1, wrong: null });
-  else go(step + 1, true);
+  else go(step + 1, step + 1 < state.graph.last);
 }
 
 // The state goes into the address, if the page has one.
