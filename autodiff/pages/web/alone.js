@@ -2,8 +2,8 @@
 
 let complaint = 0;
 
-const EXAMPLES = ["a = 2; b = 3; (a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/(1 + e^(−x))",
-  "max(a, b)·2", "|a|·√b"];
+const EXAMPLES = ["a = 2; b = 3; (a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)",
+  "1/(1 + e^(−x))", "max(a, b)·2", "|a|·√b"];
 const formulaOf = remembered((text) => parse(text, byName).formula);
 const examples = ({ graph }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
   EXAMPLES.map((x) => h("button.math", { "aria-pressed": formulaOf(x) === graph.formula,

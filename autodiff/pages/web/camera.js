@@ -19,8 +19,9 @@ function fitOf({ graph, width, height }) {
     const place = placed(graph, Math.floor(99 * stretch) / 99 || 0, closed);
     const whole = Math.min(width / (place.length + air), most);
     const spare = stretch > 0 || whole < least ? 0 : height / whole - tall; // on a narrow phone
-    const rows = 12 + clamp(4 * Math.floor(spare / 12), 0, 36);
-    return { place: spare > 0 ? placed(graph, 0, closed, rows) : place, tall, whole };
+    const apart = placed(graph, 0, closed, 12 + clamp(4 * Math.floor(spare / 12), 0, 36));
+    const fits = spare > 0 && (apart.high - apart.low + 16) * whole <= height;
+    return { place: fits ? apart : place, tall, whole };
   });
   const fit = fits.find(({ whole, place }) => whole >= place.least) ?? fits.at(-1);
   if (fit.whole >= fit.place.least) return { ...fit, height, scale: fit.whole };

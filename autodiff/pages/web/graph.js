@@ -160,9 +160,9 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, place, units, take, first, many: graph.many, small: place.small,
-    named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
-    ribbons: ribbonsOf(graph, view) };
+  const tools = { state, graph, view, place, units, take, first,
+    many: graph.many, small: place.small, named: place.stretch >= 1 || !graph.many,
+    forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
   units.forEach((unit) => drawPill(tools, unit, heads));
@@ -372,12 +372,12 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 4, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
+      const sent = fitted(run.adjoints[j], 62, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
         write("", 12 - right, y, nameSpan(graph.labels[j], 16)),
         h("g.scrub", scrub(j), box("hit", 66, 25, 6, right - 140, y - 17.5),
-          write("value end", right - 76, y, fitted(run.values[j], 62, 4, 16))),
+          write("value end", right - 76, y, fitted(run.values[j], 62, 16))),
         view.gradient(j).complete ? orangeNumber(tools, { node: j },
           [right - 4 - wide, y - 17, wide, 24], [right - 10, y, "end"], sent)
           : box("place", 38, 14, 4, right - 48, y - 12));
@@ -386,27 +386,27 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
 }
 
 // A number with as many digits as there is room for.
-function fitted(x, room, most = 4, size = 18) {
+function fitted(x, room, size = 18, most = 4) {
   if (Number.isNaN(x)) return room > widthOf("no value", size) ? "no value" : "–";
   const text = number(x, most);
-  return most > 2 && widthOf(text, size) > room ? fitted(x, room, most - 1, size) : text;
+  return most > 2 && widthOf(text, size) > room ? fitted(x, room, size, most - 1) : text;
 }
 
 function drawTexts(tools, unit, u) {
   const { state, graph, view, named, take } = tools, { node, kind, name, column, x, y } = unit;
-  const { run } = view, output = node === graph.output, left = column + 10, most = named ? 4 : 3;
+  const { run } = view, output = node === graph.output, left = column + 10;
   const room = (output ? END : unit.room) - 14;
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
   const shift = named && kind === "op" && !output ? nameWidth(name, 16) + 7 : 0;
-  const value = fitted(run.values[node], room - shift, most), shown = view.valued(u);
+  const value = fitted(run.values[node], room - shift), shown = view.valued(u);
   const asks = view.asking === u && !view.asked;
   unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
   if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
   const scrubs = kind === "input" && graph.needs[node], long = output && state.trail.length > 1;
   const spot = long && tools.first([36, -66].map((up) => [x + left, y + up, 70, 34]));
   const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
-    output && drawGhost(tools, unit, left, room, most),
+    output && drawGhost(tools, unit, left, room),
     asks ? capsule("asked", [left, -28, 52, 22], state.wrong)
       : shown && h("g", scrubs && scrub(node),
         scrubs && box("hit", Math.max(44, unit.wide + 14), 30, 8, left - 7, -33),
@@ -427,7 +427,7 @@ function drawTexts(tools, unit, u) {
     return [above, half && write("gradient terms", left, 24, half),
       box("place", half ? 24 : 40, 22, 6, left + (half && wide), 8)];
   }
-  const own = fitted(run.adjoints[node], room, most), wide = widthOf(own, 18);
+  const own = fitted(run.adjoints[node], room), wide = widthOf(own, 18);
   const proving = isSame(state.proof, { node });
   take(x + left - 1, y + 9, wide + 2, 20);
   return [above, h("g", { class: fresh ? "number fresh" : "number" }, orangeNumber(tools, { node },

@@ -2,8 +2,8 @@
 // right. Longest path, inputs in their order, few crossings, straight wires.
 
 // units: {kind, edges: [{unit, port}], column (half its width), up, down}, port and up, down being
-// heights; gap(layer) is the room after a column, rows that between two rows. Sets layer, x, y and room of each unit and the
-// points of each edge; returns {length, low, high}.
+// heights; gap(layer) is the room after a column, rows that between two rows. Sets layer, x, y and
+// room of each unit and the points of each edge; returns {length, low, high}.
 function layOut(units, gap, rows) {
   const items = itemsOf(units), layers = [];
   items.forEach((item) => (layers[item.layer] ??= []).push(item));

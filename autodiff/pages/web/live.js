@@ -102,7 +102,7 @@ function inputList(state, view) {
       disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(self) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
-      end: complete ? h("button.gradient.proves", proves, fitted(slope, 64, 4, 17))
+      end: complete ? h("button.gradient.proves", proves, fitted(slope, 64, 17))
         : h("span.place"),
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
@@ -124,7 +124,7 @@ function placeOf(state, view) {
   const { graph, step, touched } = state, { half, last } = graph;
   if (state.proof) return proofPane(state, view);
   if (view.asking !== undefined) return askPane(state, view);
-  const still = touched === null || state.leaves === state.before;
+  const still = touched === null || state.leaves === state.before; // what is touched
   const question = step === half && still && !view.now.length && questionPane(state, view);
   if (question) return question;
   if (touched !== null) return curvePane(state, view);
@@ -205,9 +205,9 @@ const MOVES = { forward: 820, seed: 900, backward: 2000 }; // how long a step ta
 function go(to, moving = false) {
   const step = clamp(to, 0, state.graph.last), moves = moving && step !== state.step;
   const playing = state.playing && moves, { half } = state.graph;
-  const { ask, tries } = state, ends = step === state.graph.last; // and with it a quiz
-  rest({ step, playing, moving: moves, asked: 0, wrong: null, ask: ask && !ends,
-    tries: ask ? tries : [] });
+  const { ask, tries } = state; // a quiz ends with the last step
+  rest({ step, playing, moving: moves, asked: 0, wrong: null, tries: ask ? tries : [],
+    ask: ask && step < state.graph.last });
   remember();
   if (!playing) return;
   if (state.ask && seen.view.asking !== undefined) return set({ playing: false }); // a question
@@ -219,7 +219,8 @@ function go(to, moving = false) {
 function rest(changes) {
   clearTimeout(timer);
   set({ moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
-    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null, problem: state.unread, ...changes });
+    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null,
+    problem: state.unread, ...changes });
 }
 
 function quiz() {
@@ -249,9 +250,8 @@ function left(valid = true) {
   const { touched, ranges, leaves, graph } = state, x = leaves[touched];
   const [low, high] = ranges[touched] ?? [-Infinity, Infinity], out = x < low || x > high;
   const wide = high > 5 && graph.inputs.every((i) => Math.abs(leaves[i]) < high / 100);
-  const stays = say`${named(graph, touched)} stays ${number(x)}: that is no number, or too large.`;
-  set({ dragging: false, ranges: out || wide ? null : ranges,
-    problem: valid ? state.problem : stays });
+  set({ dragging: false, ranges: out || wide ? null : ranges, problem: valid ? state.problem
+    : say`${named(graph, touched)} stays ${number(x)}: that is no number, or too large.` });
   remember();
 }
 

@@ -176,8 +176,8 @@ function endWords(state, { run }, y) {
   const size = (i) => Math.abs(run.adjoints[i]);
   const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
-  const first = state.tries.filter(Boolean).length, all = state.tries.length;
-  if (all) return [say`**Done**: ${first} of ${all} right at the first try.`, prove];
+  const { tries } = state, first = tries.filter(Boolean).length;
+  if (tries.length) return [`Done: ${first} of ${tries.length} right at the first try.`, prove];
   if (graph.about) return [aboutOf(graph, run), prove];
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
@@ -222,7 +222,7 @@ function touchedWords(state, { run, sides }, y) {
   const x = named(graph, touched), slope = run.adjoints[touched];
   if (step < graph.last) {
     return [say`At ${x} = ${blue(leaves[touched])}, ${y} is ${blue(run.values[graph.output])}.`,
-      say`Drag ${x}: how fast does ${y} follow? Press Play, and its gradient says it.`];
+      say`How fast does ${y} follow? Press Play, and the gradient says it.`];
   }
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
   if (sides) {
