@@ -206,7 +206,7 @@ SAID = [
     ("x=1e-320;1/x", TOUCHED, FIRST, "1 / x is too large at x = 1·10⁻³²⁰."),
     ("x=-1.5;x^x", TOUCHED, FIRST, "xx has no value at x = −1.5."),
     ("xy*2", "", FIRST, "xy is one name. A product is x·y."),
-    ("x2*2", "", FIRST, "x2 is one name. A product is x·2, a power x^2."),
+    ("x2*2", "", FIRST, "The values ran forward, in blue. Press Play to send gradients back, in orange: how fast y moves with each."),
     # a formula as it was typed, and slopes by the names that stand in it
     ("sin(x)^2 + x^(-3) + x^0.5 + e^x", "", "h1", "y = (sin x)2 + x−3 + x0.5 + ex"),
     ("v=tanh(x); v*x", "go(5, true)", FIRST, "Here tanh sends back what arrived, times its slope: 1 − v2 = 0.0707."),
@@ -265,8 +265,9 @@ SAID = [
     (level, f"{END}; move(0, -1); move(0, 0.1); move(2, 0.5)", ".arrow.back, .slider .end",
      " | 10.5 | −0.778"),
     # an announcement for each step, and none while something is dragged
-    (fork, "move(0, 1.5)", "#sentence[aria-live=off] .first", "a moves, and y follows: 2.5."),
-    (fork, "move(0, 1.5); left()", FIRST, "a moves, and y follows: 2.5."),
+    (fork, "move(0, 1.5)", "#sentence[aria-live=off] .first", "At a = 1.5, y is 2.5."),
+    (fork, "actions.touch(0)", f"{FIRST}, .place-of h2", "At a = 2, y is 3. | What do you think?"),
+    (fork, "move(0, 1.5); left()", FIRST, "At a = 1.5, y is 2.5."),
     # an operation that no formula can say
     (own, "", "h1, .unit.op .box + text", "y = less(a, b) | less"),
     (own, SHARE, ".menu button", FILES),
@@ -291,13 +292,20 @@ def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(
         browser.enter(b, text)
         assert len(browser.texts(".field:invalid")) == 1
         assert said(browser, ".slider .end") == "1 | 4"
+        browser.evaluate("document.activeElement.onchange({ target: document.activeElement })")
+        assert said(browser, FIRST) == "b stays 1: that is no number, or too large."
     browser.enter(b, "-1.5")
+    assert "Move b a little" in said(browser, ".first")
     assert said(browser, ".slider .end") == "−1.5 | −1"  # ∂y/∂b = a + 2b
     for typed, end in (("1e200", 2e200), ("123456.789", 2e5), ("2", 5), ("0.1234", 5)):
         browser.enter(b, typed)
         browser.evaluate("document.activeElement.blur()")
         assert browser.evaluate(f"Number(document.querySelector({b!r}).value)") == float(typed)
         assert browser.evaluate("state.ranges[1][1]") == pytest.approx(end)
+    for typed in ("1000", "0.5"):  # a knob is right at once, before the field is left
+        browser.enter(b, typed)
+        browser.evaluate("left()")
+    assert browser.each("[type=range]", "Number(e.value)") == [5, 2, 0.5]
 
 
 # -- A number that proves itself ------------------------------------------------------------------
@@ -349,6 +357,8 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.enter("#answer", "4")
     browser.push("Check")
     eventually(lambda: browser.evaluate("state.step") == 5)
+    assert said(browser, FIRST) == "Done: 3 of 5 right at the first try."
+    browser.push("Quiz me")
     browser.push("No quiz")
     assert browser.texts("form") == []
 
@@ -528,6 +538,18 @@ def test_on_a_phone_the_graph_has_200_pixels_and_nothing_lies_over_anything(brow
     assert touch != ["none"]  # a finger that moves up or down scrolls the page
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_every_message_is_shown_and_made_at_its_step(browser, width):
+    for formula, count in (("(a+b)*b", 4), ("ln(x) + x*z - sin(z)", 8)):
+        opened(browser, formula)
+        browser.emulate(width=width, height=844)
+        browser.evaluate("go(99)")
+        assert len(browser.texts(".message")) == count
+    browser.evaluate("retype('(a+b)*b'), go(4)")
+    made = ["1 · 0.5 = 0.5", "1 · 2.5 = 2.5"]
+    assert sorted(browser.texts(".message")) == made
+
+
 def test_in_a_notebook_on_a_phone_the_steps_and_the_quiz_lie_over_nothing(browser):
     opened(browser, fork)
     browser.emulate(width=250, height=760)
@@ -584,6 +606,12 @@ def test_on_a_phone_that_lies_sentence_graph_and_play_are_seen_together(browser,
     assert browser.each("#sentence", f"{BOX}.top < 0") == [True]
     browser.evaluate("document.querySelector('.play').click()")
     assert browser.each("#sentence", f"{BOX}.top >= 0") == [True]
+    for deed in ("go(99), actions.prove({ node: 1 })",
+                 "quiz(), set({ asked: 0 }), answer({ valueAsNumber: 77 }, seen.view)"):  # fmt: skip
+        browser.evaluate(f"scrollTo(0, 0), {deed}")
+        assert browser.each(".place-of", f"{BOX}.bottom <= innerHeight + 1") == [True]
+    browser.evaluate("scrollTo(0, 0), quiz(), retype('a*b*c*d*f*g', true, true)")
+    assert browser.each(".unit .box", f"{BOX}.top")[0] > browser.each(".stage", f"{BOX}.top")[0]
 
 
 def test_boxes_begin_where_words_do_and_the_last_formula_is_whole(browser):
@@ -855,6 +883,9 @@ def test_a_link_opens_the_same_formula_in_the_same_mode(browser):
 
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     browser.show(live.page())
+    numbers = browser.evaluate("state.leaves")
+    browser.evaluate("document.querySelector('.examples [aria-pressed=true]').click()")
+    assert browser.evaluate("state.leaves") == numbers
     browser.push("your own")
     for typed in ("lo", "log(", "log(-1)"):
         browser.enter("#typed", typed)
@@ -876,7 +907,8 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     for k in range(6):
         browser.evaluate(f"document.querySelectorAll('.examples .math')[{k}].click()")
         assert browser.evaluate("state.problem") is None
-        assert browser.texts(".examples [aria-pressed=true]") == [browser.evaluate("EXAMPLES")[k]]
+        example = browser.evaluate("EXAMPLES")[k].split("; ")[-1]
+        assert browser.texts(".examples [aria-pressed=true]") == [example]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 // The live graph as a page of its own: what is typed, and what an address says.
 
-const FORMULA = "a=2; b=3; y=(a+b)*b";
 let complaint = 0;
 
-const EXAMPLES = ["(a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/(1 + e^(−x))",
-  "max(a, b)·2", "|a|·√b"];
-const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
-  EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
-    onclick: () => { set({ editing: false }); retype(x, true, true); } }, x)));
+const EXAMPLES = ["a = 2; b = 3; (a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)",
+  "1/(1 + e^(−x))", "max(a, b)·2", "|a|·√b"];
+const formulaOf = remembered((text) => parse(text, byName).formula);
+const examples = ({ graph }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
+  EXAMPLES.map((x) => h("button.math", { "aria-pressed": formulaOf(x) === graph.formula,
+    onclick: () => { set({ editing: false }); retype(x, true, true); } }, x.split("; ").at(-1))));
 
 // The graph of a typed text; numbers that it does not give stay as they were.
 function retype(text, typed = false, fresh = false) {
@@ -68,7 +68,7 @@ function sentGraph({ nodes, ...more }, text) {
 
 function start() {
   const { text, step, ask } = readAddress(location.hash || root.dataset.address || "");
-  const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
+  const graph = typing ? graphOf(parse(EXAMPLES[0], byName)) : sentGraph(data, text);
   state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
   if (typing && text) retype(text);
   set(step === undefined ? {} : { step: Math.min(step, state.graph.last) });

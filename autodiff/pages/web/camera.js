@@ -17,7 +17,11 @@ function fitOf({ graph, width, height }) {
     const want = width / Math.min(most, large) - air;
     const stretch = clamp((want - tight.length) / (roomy.length - tight.length), 0, 2);
     const place = placed(graph, Math.floor(99 * stretch) / 99 || 0, closed);
-    return { place, tall, whole: Math.min(width / (place.length + air), most) };
+    const whole = Math.min(width / (place.length + air), most);
+    const spare = stretch > 0 || whole < least ? 0 : height / whole - tall; // on a narrow phone
+    const apart = placed(graph, 0, closed, 12 + clamp(4 * Math.floor(spare / 12), 0, 36));
+    const fits = spare > 0 && (apart.high - apart.low + 16) * whole <= height;
+    return { place: fits ? apart : place, tall, whole };
   });
   const fit = fits.find(({ whole, place }) => whole >= place.least) ?? fits.at(-1);
   if (fit.whole >= fit.place.least) return { ...fit, height, scale: fit.whole };
@@ -55,7 +59,7 @@ function cameraOf(state, view, fit) {
   const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, place.least, 1);
   const [x, y] = [width, height].map((size, k) => {
     const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
-    if (!done.length) return k ? whole.y : 0;
+    if (!done.length) return k ? place.low : 0;
     const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
     return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
   });

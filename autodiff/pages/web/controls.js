@@ -10,17 +10,19 @@ function sliderRow({ graph, leaves, ranges, touched, step, proof }, view, i) {
   const proves = { "aria-pressed": isSame(proof, self),
     disabled: view.lost, onclick: () => actions.prove(self) };
   const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
+  const leave = ({ target }) => left(target.validity.valid);
   const field = { value: Number.isFinite(value) ? String(shown) : "",
-    onfocus: touch, onchange: left, onblur: left,
+    onfocus: touch, onchange: leave, onblur: leave,
     oninput: ({ target }) => target.validity.valid && move(i, target.valueAsNumber) };
+  const by = Number(((max - min) / 200).toPrecision(1));
   return h("div", { class: touched === i ? "slider touched" : "slider", key: `in${i}` },
     h("span.label", { title: said }, nameIn(name)),
-    track(value, range, downhill, { ...field, step: Number(((max - min) / 200).toPrecision(1)),
-      "aria-label": said, onpointerdown: touch },
+    track(value, range, downhill, // a value meets its steps
+      { step: by, ...field, "aria-label": said, onpointerdown: touch },
       min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
       "aria-label": `${said}, as a number`, ...field }),
-    h("span.end", complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
+    h("span.end", complete ? h("button.gradient.proves", proves, fitted(slope, 64, 17))
       : h("span.place")));
 }
 

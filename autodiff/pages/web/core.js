@@ -231,7 +231,7 @@ const AT_REST = { moving: false, playing: false, touched: null, proof: null, eye
 const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), ...AT_REST,
   hover: null, ask: false, asked: 0, wrong: null, share: false, problem: null, unread: null,
-  text: null, editing: false, neuron: null, ...changes,
+  text: null, editing: false, neuron: null, tries: [], ...changes,
 });
 
 // The units that a step computes, or sends from; the start and the seed have none.

@@ -41,10 +41,10 @@ const foretoldOf = ({ ghost, leaves }) =>
   (ghost ? ghost.y + ghost.slope * (leaves[ghost.node] - ghost.x) : NaN);
 
 // That number, a ghost that rises out of y's own as the gap opens.
-function drawGhost({ state, view, take }, { node, x, y }, left, room, most) {
+function drawGhost({ state, view, take }, { node, x, y }, left, room) {
   const foretold = foretoldOf(state), gap = Math.abs(foretold - view.run.values[node]);
   if (!Number.isFinite(foretold)) return null;
-  const words = fitted(foretold, room, most);
+  const words = fitted(foretold, room);
   const open = Math.min(1, 8 * gap / (Math.abs(state.ghost.y) + gap)) || 0;
   take(x + left, y - 46, widthOf(words, 18), 20);
   return write("gradient foretold", left, -10 - 22 * open, words);

@@ -81,9 +81,10 @@ function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }, close
     tall: n > 2 ? 26 * n + 4 : 42 };
 }
 
-// Lays all out; gaps stretch from 0, tight, to 1, roomy, and on. Numbers change nothing here.
-function placed(graph, stretch, closed) {
-  const places = graph.places ??= {}, key = `${stretch} ${closed}`;
+// Lays all out; gaps stretch from 0, tight, to 1, roomy, and on; rows stand so far apart. Numbers
+// change nothing here.
+function placed(graph, stretch, closed, rows = 12) {
+  const places = graph.places ??= {}, key = `${stretch} ${closed} ${rows}`;
   if (places[key]) return places[key];
   const between = (tight, roomy) => tight + stretch * (roomy - tight);
   const forked = (node) => graph.uses[node].length > 1;
@@ -106,7 +107,7 @@ function placed(graph, stretch, closed) {
   gap.run = between(12, 22);
   const small = closed || (graph.many && !graph.neurons.size) ? 18 : 16; // its smallest text
   const least = 11.01 / small; // the scale at which that is 11 high
-  return (places[key] = { ...layOut(units, gap), stretch, units, small, least });
+  return (places[key] = { ...layOut(units, gap, rows), stretch, units, small, least });
 }
 const END = 76; // the wire of the output
 
@@ -161,9 +162,9 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, units, take, first, many: graph.many, small: place.small,
-    named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
-    ribbons: ribbonsOf(graph, view) };
+  const tools = { state, graph, view, place, units, take, first,
+    many: graph.many, small: place.small, named: place.stretch >= 1 || !graph.many,
+    forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
   units.forEach((unit) => drawPill(tools, unit, heads));
@@ -218,7 +219,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
 
 // A wire to a port: its strands, arrowhead and message.
 function drawEdge(tools, unit, u, edge, wires, heads) {
-  const { state, graph, view, many, forward } = tools, source = tools.units[edge.unit];
+  const { state, graph, view, place, many, forward } = tools, source = tools.units[edge.unit];
   const points = [...edge.points], [endX] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
@@ -245,16 +246,19 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   for (const parts of texts) {
     const places = [];
     const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), tools.small) + 12);
-    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? -12 : 12); x -= 6) {
+    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] - 12; x -= 6) {
       places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
     }
+    const beside = (Math.sign(edge.port) || 1) * (unit.tall / 2 + 12) - 11; // above or below
+    const up = clamp(unit.y + beside, place.low - 10, place.high - 12);
+    places.push(...[0.5, 0.25, 0.75, 0, 1].map((part) => [endX - part * wide, up, wide, 22]));
     const spot = tools.first(places);
     if (!spot) continue;
-    const [up, local, ...result] = parts;
-    left = spot[0];
-    const at = [left + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
-    const inside = [up, local && h("tspan.local", local), result];
-    heads.push(asked ? capsule("asked", spot, up) : put(`message ${now && "now"}`, at,
+    const [made, local, ...result] = parts;
+    if (places.indexOf(spot) < places.length - 5) left = spot[0]; // on its wire
+    const at = [spot[0] + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
+    const inside = [made, local && h("tspan.local", local), result];
+    heads.push(asked ? capsule("asked", spot, made) : put(`message ${now && "now"}`, at,
       orangeNumber(tools, { edge: edge.edge }, rect, [0, 5, "middle"], inside)));
     break;
   }
@@ -268,9 +272,9 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
 function messageTexts({ graph, view: { run } }, i, k, now) {
-  const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent, 3)];
+  const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent)];
   const copies = at === i && /^-?1$/.test(graph.nodes[i].rule.slopes[k]);
-  const made = [`${number(arrived, 3)} · `, factor(local), " = ", ...result];
+  const made = [`${number(arrived)} · `, factor(local), " = ", ...result];
   return !now || copies ? [result] : [made, result];
 }
 
@@ -335,8 +339,10 @@ function drawUnit(tools, unit, u) {
       { transform: odd === "right" && "scale(-1 1)" })));
   const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
   take(x - w / 2, y - tall / 2, w, tall);
+  if (target) take(x - 45, y + 34, 90, 22);
   if (odd) take(x - 18, y - tall / 2 - 30, 36, 30);
   if (output) take(x + tail, y - 14, nameWidth(name, 24), 26);
+  else if (graph.uses[node].length > 1) take(unit.fork - 8, y - 8, 16, 16);
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
     kind === "card" ? drawBox() : kept(unit, "box", [now, odd].join(), drawBox),
     target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
@@ -369,12 +375,12 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 3, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
+      const sent = fitted(run.adjoints[j], 62, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
         write("", 12 - right, y, nameSpan(graph.labels[j], 16)),
         h("g.scrub", scrub(j), box("hit", 66, 25, 6, right - 140, y - 17.5),
-          write("value end", right - 76, y, fitted(run.values[j], 62, 4, 16))),
+          write("value end", right - 76, y, fitted(run.values[j], 62, 16))),
         view.gradient(j).complete ? orangeNumber(tools, { node: j },
           [right - 4 - wide, y - 17, wide, 24], [right - 10, y, "end"], sent)
           : box("place", 38, 14, 4, right - 48, y - 12));
@@ -383,27 +389,27 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
 }
 
 // A number with as many digits as there is room for.
-function fitted(x, room, most = 4, size = 18) {
+function fitted(x, room, size = 18, most = 4) {
   if (Number.isNaN(x)) return room > widthOf("no value", size) ? "no value" : "–";
   const text = number(x, most);
-  return most > 2 && widthOf(text, size) > room ? fitted(x, room, most - 1, size) : text;
+  return most > 2 && widthOf(text, size) > room ? fitted(x, room, size, most - 1) : text;
 }
 
 function drawTexts(tools, unit, u) {
   const { state, graph, view, named, take } = tools, { node, kind, name, column, x, y } = unit;
-  const { run } = view, output = node === graph.output, left = column + 10, most = named ? 4 : 3;
+  const { run } = view, output = node === graph.output, left = column + 10;
   const room = (output ? END : unit.room) - 14;
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
   const shift = named && kind === "op" && !output ? nameWidth(name, 16) + 7 : 0;
-  const value = fitted(run.values[node], room - shift, most), shown = view.valued(u);
+  const value = fitted(run.values[node], room - shift), shown = view.valued(u);
   const asks = view.asking === u && !view.asked;
   unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
   if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
   const scrubs = kind === "input" && graph.needs[node], long = output && state.trail.length > 1;
   const spot = long && tools.first([36, -66].map((up) => [x + left, y + up, 70, 34]));
   const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
-    output && drawGhost(tools, unit, left, room, most),
+    output && drawGhost(tools, unit, left, room),
     asks ? capsule("asked", [left, -28, 52, 22], state.wrong)
       : shown && h("g", scrubs && scrub(node),
         scrubs && box("hit", Math.max(44, unit.wide + 14), 30, 8, left - 7, -33),
@@ -424,7 +430,7 @@ function drawTexts(tools, unit, u) {
     return [above, half && write("gradient terms", left, 24, half),
       box("place", half ? 24 : 40, 22, 6, left + (half && wide), 8)];
   }
-  const own = fitted(run.adjoints[node], room, most), wide = widthOf(own, 18);
+  const own = fitted(run.adjoints[node], room), wide = widthOf(own, 18);
   const proving = isSame(state.proof, { node });
   take(x + left - 1, y + 9, wide + 2, 20);
   return [above, h("g", { class: fresh ? "number fresh" : "number" }, orangeNumber(tools, { node },

@@ -2,13 +2,13 @@
 // right. Longest path, inputs in their order, few crossings, straight wires.
 
 // units: {kind, edges: [{unit, port}], column (half its width), up, down}, port and up, down being
-// heights; gap(layer) is the room after a column. Sets layer, x, y and room of each unit and the
-// points of each edge; returns {length, low, high}.
-function layOut(units, gap) {
+// heights; gap(layer) is the room after a column, rows that between two rows. Sets layer, x, y and
+// room of each unit and the points of each edge; returns {length, low, high}.
+function layOut(units, gap, rows) {
   const items = itemsOf(units), layers = [];
   items.forEach((item) => (layers[item.layer] ??= []).push(item));
   putInOrder(layers);
-  settleAll(layers);
+  settleAll(layers, rows);
   let length = 0;
   const spans = layers.map((layer, l) => {
     const start = length, size = Math.max(...layer.map((item) => item.unit?.column ?? 0));
@@ -95,11 +95,11 @@ function putInOrder(layers) {
 }
 
 // Heights as wished, but in order and apart: isotonic regression.
-function settle(layer, wish) {
+function settle(layer, rows, wish) {
   const blocks = [], level = (block) => mean(block.map((item) => item.wish));
   let offset = 0;
   layer.forEach((item, k) => {
-    if (k) offset += layer[k - 1].down + item.up + 12;
+    if (k) offset += layer[k - 1].down + item.up + rows;
     Object.assign(item, { offset, wish: wish(item) - offset });
     let block = [item];
     while (blocks.length && level(blocks.at(-1)) >= level(block)) {
@@ -113,11 +113,11 @@ function settle(layer, wish) {
   }
 }
 
-function settleAll(layers) {
-  layers.forEach((layer) => settle(layer, () => 0));
+function settleAll(layers, rows) {
+  layers.forEach((layer) => settle(layer, rows, () => 0));
   for (let sweep = 0; sweep < 24; sweep++) {
     for (const layer of sweep % 2 ? layers.toReversed() : layers) {
-      settle(layer, ({ left, right, y }) => {
+      settle(layer, rows, ({ left, right, y }) => {
         const wishes = [...left.map((end) => end.item.y - end.port),
           ...right.map((end) => end.item.y + end.port)];
         return wishes.length ? mean(wishes) : y;

@@ -112,9 +112,11 @@ function placeOf(state, view) {
   const { graph, step, touched } = state, { half, last } = graph;
   if (state.proof) return proofPane(state, view);
   if (view.asking !== undefined) return askPane(state, view);
+  const still = touched === null || state.leaves === state.before; // what is touched
+  const question = step === half && still && !view.now.length && questionPane(state, view);
+  if (question) return question;
   if (touched !== null) return curvePane(state, view);
   if (state.trail.length) return descentPane(state, view);
-  if (step === half && !view.now.length) return questionPane(state, view);
   if (view.drawn !== null) return curvePane(state, view);
   const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
   return pane("lines", lines.length > 0 && "This step, line by line", h("pre", lines));
@@ -191,7 +193,9 @@ const MOVES = { forward: 820, seed: 900, backward: 2000 }; // how long a step ta
 function go(to, moving = false) {
   const step = clamp(to, 0, state.graph.last), moves = moving && step !== state.step;
   const playing = state.playing && moves, { half } = state.graph;
-  rest({ step, playing, moving: moves, asked: 0, wrong: null });
+  const { ask, tries } = state; // a quiz ends with the last step
+  rest({ step, playing, moving: moves, asked: 0, wrong: null, tries: ask ? tries : [],
+    ask: ask && step < state.graph.last });
   remember();
   if (!playing) return;
   if (state.ask && seen.view.asking !== undefined) return set({ playing: false }); // a question
@@ -202,35 +206,38 @@ function go(to, moving = false) {
 // All comes to rest before something else begins.
 function rest(changes) {
   clearTimeout(timer);
-  set({ ...AT_REST, ...changes });
+  set({ ...AT_REST, problem: state.unread, ...changes });
 }
 
 function quiz() {
   const { step, ask, graph: { half, last } } = state;
-  rest({ ask: !ask, asked: 0, wrong: null });
+  rest({ ask: !ask, asked: 0, wrong: null, tries: [] });
   if (!ask) go(step === half || step === last ? half + 1 : step);
   remember();
   main.querySelector("#answer")?.focus();
 }
 
+const reveal = (what) => main.querySelector(what).scrollIntoView({ block: "nearest" });
+
 function play() {
   const { step, playing, graph } = state;
   rest({ playing: !playing });
-  main.querySelector("#sentence").scrollIntoView({ block: "nearest" });
+  reveal("#sentence");
   if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 
 function move(node, x) {
   actions.touch(node);
-  set({ leaves: state.leaves.with(node, x), dragging: true });
+  set({ leaves: state.leaves.with(node, x), dragging: true, problem: state.unread });
 }
 
-// A number is left alone: only now the address and the ranges follow.
-function left() {
+// A number is left alone: only now the address and the ranges follow; or what was typed is none.
+function left(valid = true) {
   const { touched, ranges, leaves, graph } = state, x = leaves[touched];
   const [low, high] = ranges[touched] ?? [-Infinity, Infinity], out = x < low || x > high;
   const wide = high > 5 && graph.inputs.every((i) => Math.abs(leaves[i]) < high / 100);
-  set({ dragging: false, ranges: out || wide ? null : ranges });
+  set({ dragging: false, ranges: out || wide ? null : ranges, problem: valid ? state.problem
+    : say`${named(graph, touched)} stays ${number(x)}: that is no number, or too large.` });
   remember();
 }
 
@@ -241,7 +248,8 @@ const actions = {
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
-    rest({ touched: node, step: Math.max(step, graph.half) });
+    rest({ touched: node, before: state.leaves, step: Math.max(step, graph.half),
+      problem: state.problem });
   },
   choose: (node) => {
     const { graph, step } = state;
@@ -252,16 +260,21 @@ const actions = {
   prove: (target) => {
     const by = state.proof?.by ?? 0.1;
     rest({ proof: isSame(state.proof, target) ? null : { ...target, by } });
+    if (state.proof) reveal(".place-of");
   },
   end: () => rest({ share: false }),
 };
 
 function answer(field, view) {
-  const { right } = answerOf(state, view), { asked, step } = state, x = field.valueAsNumber;
-  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) return set({ wrong: x });
+  const { right } = answerOf(state, view), { asked, step, wrong } = state, x = field.valueAsNumber;
+  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) {
+    set({ wrong: x });
+    return reveal(".place-of");
+  }
   field.value = "";
+  state.tries = [...state.tries, wrong === null];
   if (asked + 1 < view.questions) set({ asked: asked + 1, wrong: null });
-  else go(step + 1, true);
+  else go(step + 1, step + 1 < state.graph.last);
 }
 
 // The state goes into the address, if the page has one.

@@ -144,7 +144,7 @@ function parse(given, rules) {
     if (names.has(name)) return names.get(name);
     if (name === "pi" || name === "e") return name === "e" ? Math.E : Math.PI;
     if (ruleOf(name)) return call(name);
-    if (/^\p{L}(\p{L}|\d+)$/u.test(name)) unsure.push(name);
+    if (/^\p{L}{2}$/u.test(name)) unsure.push(name);
     return input(name, FIRST[inputs.length % FIRST.length]);
   };
   const marked = (sign) => { // |x| and √x

@@ -136,7 +136,7 @@ const times = (n) => ["", "once", "twice"][n] ?? `${n} times`;
 
 function questionPane(state, view) {
   const { graph } = state, question = questionOf(state, view.run);
-  if (!question) return pane("none");
+  if (!question) return null;
   const { node, by, choices } = question, n = graph.uses[node].length;
   const x = named(graph, node);
   const choose = (slope) => set({ proof: { node, by, said: slope }, moving: false });

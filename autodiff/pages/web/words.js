@@ -139,8 +139,7 @@ function sentence(state, view) {
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node, { unsure: [odd] = [] } = graph;
   if (!unit && step === n && odd) {
-    return [say`**${odd}** is one name. A product is ${odd[0]}·${odd.slice(1)}${
-      /\d/.test(odd) ? `, a power ${odd[0]}^${odd.slice(1)}` : ""}.`];
+    return [say`**${odd}** is one name. A product is ${odd[0]}·${odd[1]}.`];
   }
   if (!unit && step === n) {
     return [say`The values ran forward, in ${blue("blue")}. Press **Play** to send
@@ -176,6 +175,8 @@ function endWords(state, { run }, y) {
   const { graph, leaves } = state;
   const j = steepest(graph.inputs, run), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
+  const { tries } = state, first = tries.filter(Boolean).length;
+  if (tries.length) return [`Done: ${first} of ${tries.length} right at the first try.`, prove];
   if (graph.about) return [aboutOf(graph, run), prove];
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
@@ -219,8 +220,8 @@ function touchedWords(state, { run, sides }, y) {
   const { graph, leaves, step, touched } = state;
   const x = named(graph, touched), slope = run.adjoints[touched];
   if (step < graph.last) {
-    return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
-      "How fast? Press Play, and its gradient says it."];
+    return [say`At ${x} = ${blue(leaves[touched])}, ${y} is ${blue(run.values[graph.output])}.`,
+      say`How fast does ${y} follow? Press Play, and the gradient says it.`];
   }
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
   if (sides) {
