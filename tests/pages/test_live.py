@@ -361,6 +361,16 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.push("Quiz me")
     browser.push("No quiz")
     assert browser.texts("form") == []
+    browser.show(show_steps(loss(), ask=True), width=390)
+    browser.push("Show me")
+    assert said(browser, FIRST) == "Which message goes from o back to h₁?"
+    sent = browser.evaluate("answerOf(state, seen.view).right")
+    browser.enter("#answer", f"{sent:.2g}")  # as far as numbers of two digits give it
+    browser.push("Check")
+    assert said(browser, FIRST) == "Which message goes from o back to h₂?"
+    browser.enter("#answer", "7")
+    browser.push("Show me")
+    assert browser.evaluate("document.querySelector('#answer').value") == ""
 
 
 # -- One window -----------------------------------------------------------------------------------

@@ -60,6 +60,10 @@ function opOf({ nodes, loss, output }, i) {
   return Number.isInteger(exponent) ? `x${raise(exponent)}` : `x^${letter(exponent)}`;
 }
 
+// What a question calls a unit: a neuron by its name, for several have a tanh.
+const unitName = (graph, { node }) =>
+  (graph.neurons.has(node) ? named(graph, node) : h("b", opOf(graph, node)));
+
 const CARD = { head: 41, row: 25.5, closed: 44 };
 
 // What a unit's box says and how large it is, where its first port is and how far apart they are.

@@ -145,14 +145,14 @@ const paneWidth = ({ width }) => Math.min(1504, width) / 2 - 68;
 // A question and its answer: one element for all, so that the focus stays.
 function askPane(state, view) {
   const { graph, wrong, asked } = state, { made, hint } = answerOf(state, view), to = view.asked;
-  const op = opOf(graph, graph.units[view.asking].node);
+  const from = unitName(graph, graph.units[view.asking]);
   const kind = state.step < graph.half ? "value" : "gradient";
   return h("form.place-of.ask", { key: "ask", onsubmit: (event) => {
     event.preventDefault();
     answer(event.target.elements.answer, view);
   } },
-  h("label", h("span", !to ? say`Value of **${op}**:`
-    : to.edge ? say`Message from **${op}** to ${named(graph, to.from)}:`
+  h("label", h("span", !to ? say`Value of ${from}:`
+    : to.edge ? say`Message from ${from} to ${named(graph, to.from)}:`
       : say`Gradient of ${named(graph, to.sum)}:`),
   h("input", { id: "answer", class: kind, type: "number", step: "any", required: true })),
   h("button", { class: `play ${kind}` }, "Check"),
@@ -194,6 +194,8 @@ function go(to, moving = false) {
   const step = clamp(to, 0, state.graph.last), moves = moving && step !== state.step;
   const playing = state.playing && moves, { half } = state.graph;
   const { ask, tries } = state; // a quiz ends with the last step
+  const field = main.querySelector("#answer");
+  if (field) field.value = "";
   rest({ step, playing, moving: moves, asked: 0, wrong: null, tries: ask ? tries : [],
     ask: ask && step < state.graph.last });
   remember();
@@ -267,7 +269,9 @@ const actions = {
 
 function answer(field, view) {
   const { right } = answerOf(state, view), { asked, step, wrong } = state, x = field.valueAsNumber;
-  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) {
+  const rounded = `${x}`.replace(/^[-0.]+|\./g, "").length > 1 // as numbers of two digits give it
+    && x === Number(right.toPrecision(2));
+  if (!rounded && Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) {
     set({ wrong: x });
     return reveal(".place-of");
   }

@@ -121,13 +121,13 @@ function sentence(state, view) {
       ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
-    const op = opOf(graph, units[asking].node);
+    const from = unitName(graph, units[asking]);
     if (asked?.sum !== undefined) {
       return [say`${named(graph, asked.sum)} is used ${times(graph.uses[asked.sum].length)},
         and all its messages are here. What is its **gradient**?`];
     }
-    return [asked ? say`Which message goes from **${op}** back to ${named(graph, asked.from)}?`
-      : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
+    return [asked ? say`Which message goes from ${from} back to ${named(graph, asked.from)}?`
+      : say`Which value does ${from} compute?`, "Blue is known. What has come back is orange."];
   }
   if (proof) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
