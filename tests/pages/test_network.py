@@ -459,13 +459,13 @@ def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
 
 def swipe(browser, x, y, *ways, rest=0.0):
     """Put a finger down, let it rest, and move it along these ways, 16 ms each."""
-    where = [(x, y)]
-    for way in ways:
-        where.append((where[-1][0] + way[0], where[-1][1] + way[1]))
-    for k, (left, top) in enumerate(where):
-        kind, points = "Move" if k else "Start", [{"x": left, "y": top}]
-        browser.call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=points)
-        time.sleep(0.016 if k else rest)
+    when = time.time()
+    for k, (across, down) in enumerate([(0, 0), *ways]):
+        x, y, kind = x + across, y + down, "Move" if k else "Start"
+        browser.call(
+            "Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=[{"x": x, "y": y}],
+            timestamp=when + rest * bool(k) + 0.016 * k,
+        )  # fmt: skip
     browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
@@ -476,12 +476,15 @@ def swipe(browser, x, y, *ways, rest=0.0):
 def test_a_quick_swipe_scrolls_and_a_finger_that_rests_or_goes_aside_drags(
     browser, way, rest, scrolls
 ):
-    browser.show(network.page(), "#data=-3 0 A%0A3 0 B", width=390, height=700)
+    browser.show(network.page(), "#data=-3 0 A%0A3 0 B&ask=1", width=390, height=700)
+    browser.push("smaller")
+    browser.evaluate("scrollTo(0, 0)")
     before = browser.evaluate("[scrollY, ...view.t.rows[1]]")
     swipe(browser, *at(browser, 3, 0), *[way] * 4, rest=rest)
     eventually(lambda: browser.evaluate("[scrollY, ...view.t.rows[1]]") != before)
     assert (browser.evaluate("scrollY") > 0) == scrolls
     assert (browser.evaluate("view.t.rows[1]") == before[1:]) == scrolls
+    assert (". Now run." in browser.words()) == scrolls  # the verdict stays until a point moves
     swipe(browser, *at(browser, -3, 0), *[(0, -9)] * 40)
     assert browser.evaluate("[view.t.rows.length, ...view.t.rows[0]]") == [2, -3, 0, -1]
 

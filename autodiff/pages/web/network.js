@@ -210,16 +210,18 @@ const EDIT = {
   hands: {
     onpointerdown(event) {
       ui.from = [event.clientX, event.clientY];
-      ui.since = event.timeStamp;
+      Object.assign(ui, { since: event.timeStamp, moved: null });
       view.grab(event);
     },
     onpointermove(event) {
-      if (!ui.from || !far(event)) return;
-      ui.out = event.target.dataset.i && isOut(placeIn(event));
+      if (!ui.from || !far(event) || swiped(event)) return;
+      ui.moved = event.target.dataset.i;
+      ui.out = ui.moved && isOut(placeIn(event));
       view.drag(event);
     },
     onpointercancel() { // a swipe that scrolls moves no point
       ui.from = ui.out = null;
+      if (!ui.moved) return;
       view.t.rows = rowsOf(spec.data);
       view.t.look();
       view.change();
@@ -256,12 +258,14 @@ const EDIT = {
   },
 };
 const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY - ui.from[1]) > 5;
+// A quick way up or down, which scrolls; after a short press the finger drags.
+const swiped = ({ pointerType, timeStamp, clientX, clientY }) => pointerType === "touch"
+  && timeStamp - ui.since < 150 && Math.abs(clientY - ui.from[1]) > Math.abs(clientX - ui.from[0]);
 const isOut = (at) => at.some((v) => v < -16 || v > view.s.plotWidth + 16);
 function placeIn({ currentTarget, clientX, clientY }) {
   const { x, y } = currentTarget.getBoundingClientRect();
   return [clientX - x, clientY - y];
 }
-// A quick swipe from a point scrolls; after a short press the finger drags it.
 addEventListener("touchmove", (event) => {
   if (ui.from && event.target.dataset.i && event.timeStamp - ui.since > 150) event.preventDefault();
 }, { passive: false });
