@@ -273,13 +273,13 @@ def test_the_scale_of_the_arrows_is_that_of_the_start_after_start_again(browser)
     browser.push("smaller")
     scales = "paint(), [view.s.perPull, view.s.reach]"
     before = browser.evaluate(scales)
-    browser.evaluate("for (let k = 0; k < 99; k++) view.t.step(0.1), paint()")
+    browser.evaluate("for (let k = 0; k < 1500; k++) view.t.step(0.3), k % 50 || paint()")
     browser.push("Start again")
     assert browser.evaluate(scales) == before
 
 
 def test_arrows_end_inside_the_map_unless_they_grow_too_short(browser):
-    browser.show(network.page(), "#data=0 0 A%0A5 0 B%0A-4.6 0 B&wire=0", width=1200, height=900)
+    browser.show(network.page(), "#data=circle&wire=14", width=1200, height=900)
     for _ in range(9):
         ends = browser.evaluate(
             "paint(), view.s.pulls.map((pull, i) => view.s.box.at(view.t.rows[i])[0]"
