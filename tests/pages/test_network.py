@@ -4,6 +4,7 @@ import json
 import math
 import random
 import re
+import time
 from functools import partial
 
 import pictures
@@ -267,6 +268,35 @@ def test_arrows_have_a_scale_and_are_seen_however_small_they_grow(browser, width
         browser.evaluate("for (let k = 0; k < 150; k++) view.t.step(0.3); view.repaint()")
 
 
+def test_the_scale_of_the_arrows_is_that_of_the_start_after_start_again(browser):
+    browser.show(network.page(), width=1200, height=900)
+    browser.push("smaller")
+    scales = "paint(), [view.s.perPull, view.s.reach]"
+    before = browser.evaluate(scales)
+    browser.evaluate("for (let k = 0; k < 1500; k++) view.t.step(0.3), k % 50 || paint()")
+    browser.push("Start again")
+    assert browser.evaluate(scales) == before
+
+
+def test_arrows_end_inside_the_map_unless_they_grow_too_short(browser):
+    browser.show(network.page(), "#data=circle&wire=14", width=1200, height=900)
+    for _ in range(9):
+        ends = browser.evaluate(
+            "paint(), view.s.pulls.map((pull, i) => view.s.box.at(view.t.rows[i])[0]"
+            " / view.s.plotWidth + pull * view.s.perPull)"
+        )
+        longest = browser.evaluate("view.s.perPull * Math.max(...view.s.pulls.map(Math.abs))")
+        assert longest < 0.101 or all(-1e-9 <= end <= 1 + 1e-9 for end in ends)
+        browser.evaluate("for (let k = 0; k < 20; k++) view.t.step(0.1)")
+
+
+def test_where_no_arrow_is_seen_nobody_pulls(browser):
+    browser.show(network.page(), "#layers=", width=1200)
+    assert "nobody pulls" not in browser.words()
+    browser.evaluate("edited([[0, 0, 1], [0, 0, -1]])")
+    assert "? nobody pulls" in browser.words()
+
+
 def test_copies_start_as_long_as_their_arrows_and_where_they_are(browser):
     for width, height in ((1200, 900), (390, 844), (640, 360)):
         browser.show(network.page(), width=width, height=height, motion="no-preference")
@@ -315,6 +345,39 @@ def test_a_picture_that_is_held_stays_while_all_else_scrolls_on_a_phone_that_lie
         assert seen(browser, ".plane", ".run")
 
 
+def test_a_phone_that_lies_keeps_the_numbers_beside_the_map_and_words_in_one_line(browser):
+    browser.show(network.page(), "#steps=3616", width=640, height=360)
+    left = browser.each(".plane", "e.getBoundingClientRect().x")[0]
+    browser.words()
+    assert max(browser.each(".total > *", "e.getBoundingClientRect().right")) <= left
+    edge = browser.each(".controls", "e.getBoundingClientRect().right")[0]
+    assert browser.each(".output", "e.getBoundingClientRect().right")[0] <= edge
+    browser.push("your own")
+    browser.words()
+    assert set(browser.each("button:not(.neuron, .thumb)", "e.offsetHeight")) == {44}
+
+
+def test_nothing_moves_as_numbers_grow_or_after_a_visit_to_a_point(browser):
+    browser.show(network.page(), width=1200, height=900)
+    sizes = "(({ x, width }) => [x, width])(e.getBoundingClientRect())"
+    before = browser.each(".plane, .rate input", sizes)
+    browser.evaluate("down(3)")
+    browser.evaluate("leave()")
+    assert browser.each(".plane, .rate input", sizes) == before
+    browser.evaluate("view.t.loss = 0.000123, view.t.steps = 12345, paint()")
+    assert browser.each(".plane, .rate input", sizes) == before
+
+
+def test_a_page_on_which_nothing_was_done_asks_again_after_a_reload(browser):
+    browser.show(network.page(), width=1200)
+    eventually(lambda: browser.evaluate("location.hash"))
+    browser.evaluate("openAddress()")
+    assert "Which way will this weight move?" in browser.words()
+    browser.push("smaller")
+    browser.evaluate("store('replaceState', null), openAddress()")
+    assert "Who pulls this weight?" in browser.words()
+
+
 def test_it_asks_first_and_runs_after_a_guess(browser):
     browser.show(network.page(), width=1200, height=900)
     assert "Which way will this weight move?" in browser.words()
@@ -350,6 +413,7 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
     x, y = at(browser, moved, -5.9)
     browser.drag(x, y, x + 200)
     assert browser.evaluate(count) == 200
+    assert "1 point gone · ↶ Undo" in browser.words()
     browser.evaluate("view.change({ wire: 3, held: true })")
     browser.push("relu")
     assert browser.evaluate("[view.s.wire, view.s.held]") == [
@@ -393,6 +457,47 @@ def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
     eventually(lambda: browser.evaluate("shown") is None)
 
 
+def swipe(browser, x, y, *ways, rest=0.0):
+    """Put a finger down, let it rest, and move it along these ways, 16 ms each."""
+    when = time.time()
+    for k, (across, down) in enumerate([(0, 0), *ways]):
+        x, y, kind = x + across, y + down, "Move" if k else "Start"
+        browser.call(
+            "Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=[{"x": x, "y": y}],
+            timestamp=when + rest * bool(k) + 0.016 * k,
+        )  # fmt: skip
+    browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+
+@pytest.mark.parametrize(
+    ("way", "rest", "scrolls"),
+    [((0, -25), 0, True), ((0, -25), 0.3, False), ((-25, 0), 0, False)],
+)
+def test_a_quick_swipe_scrolls_and_a_finger_that_rests_or_goes_aside_drags(
+    browser, way, rest, scrolls
+):
+    browser.show(network.page(), "#data=-3 0 A%0A3 0 B&ask=1", width=390, height=700)
+    browser.push("smaller")
+    browser.evaluate("scrollTo(0, 0)")
+    before = browser.evaluate("[scrollY, ...view.t.rows[1]]")
+    swipe(browser, *at(browser, 3, 0), *[way] * 4, rest=rest)
+    eventually(lambda: browser.evaluate("[scrollY, ...view.t.rows[1]]") != before)
+    assert (browser.evaluate("scrollY") > 0) == scrolls
+    assert (browser.evaluate("view.t.rows[1]") == before[1:]) == scrolls
+    assert (". Now run." in browser.words()) == scrolls  # the verdict stays until a point moves
+    swipe(browser, *at(browser, -3, 0), *[(0, -9)] * 40)
+    assert browser.evaluate("[view.t.rows.length, ...view.t.rows[0]]") == [2, -3, 0, -1]
+
+
+def test_beyond_the_edge_it_says_that_letting_go_removes_the_point(browser):
+    browser.show(network.page(), width=1200, height=900)
+    x, y = browser.place(".point[data-i='199']")
+    for kind, at_x in (("Pressed", x), ("Moved", x + 9), ("Moved", x + 700)):
+        about = {"x": at_x, "y": y, "button": "left", "clickCount": 1}
+        browser.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
+    assert "Let go, and this point is gone." in browser.words()
+
+
 def test_data_are_typed_or_pasted_in_a_field(browser):
     browser.show(network.page(), width=390, height=844)
     browser.push("your own")
@@ -410,12 +515,17 @@ def test_data_are_typed_or_pasted_in_a_field(browser):
     assert "Your numbers are stretched to the plane." in browser.words()
     browser.push("Clear")
     assert browser.evaluate("view.t.rows") == [[-3, 0, -1], [3, 0, 1]]
+    assert "Two points stay: each class needs one." in browser.words()
     browser.push("Erase")
     browser.evaluate("scrollTo(0, 0)")
     for x, y, n in ((-5.9, 5.9, 2), (5.9, 5.9, 2), (-3, 0, 2)):  # no class loses its last point
         browser.touch(*at(browser, x, y))
         assert browser.evaluate("[shown, view.t.rows.length]") == [None, n]
     assert "this one stays" in browser.words()
+    browser.evaluate("document.querySelector('.thumb').click()")
+    browser.words()
+    assert browser.each("textarea", "1") == []
+    assert browser.evaluate("ui.kind") == 1
 
 
 NEARBY = "This link leads nearby"
@@ -471,7 +581,7 @@ def test_a_point_opens_its_graph_at_the_wire_that_is_held_and_what_is_dragged_th
     browser,
 ):
     browser.show(network.page(), "#data=moons&steps=5&wire=12", width=1200, height=900)
-    row, slope = browser.evaluate("[view.t.rows[199], -view.s.pulls[199]]")
+    row, slope, before = browser.evaluate("[view.t.rows[199], -view.s.pulls[199], view.t.p]")
     browser.click(*at(browser, *row[:2]))
     eventually(lambda: browser.texts(".out"))
     said = browser.texts(".slider.touched .proves")
@@ -490,6 +600,11 @@ def test_a_point_opens_its_graph_at_the_wire_that_is_held_and_what_is_dragged_th
     assert browser.evaluate("[view.t.p[12], view.t.strayed]") == [0.5, True]
     assert browser.evaluate("view.t.rows[199]") == row
     assert browser.evaluate("view.t.steps") == 5
+    assert browser.evaluate("view.t.losses.at(-1)[0] === view.t.loss")  # the end of the curve
+    browser.push("Step")
+    browser.push("Undo")
+    assert browser.evaluate("[view.t.p, view.t.steps, view.t.strayed]") == [before, 5, False]
+    assert browser.evaluate("[view.t.losses.length, past.length]") == [6, 0]
 
 
 def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
@@ -497,6 +612,7 @@ def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
     browser.evaluate("document.querySelectorAll('button.neuron')[1].click()")
     worst = browser.evaluate("view.t.each.indexOf(Math.max(...view.t.each))")
     assert browser.evaluate("shown") == worst
+    assert ", the most wrong of all: output" in browser.words()
     assert "loss = (o − t)" in browser.words()
     assert browser.each(".slider input[type=range]", "e.ariaLabel")[0] == "w₂₁"  # its own
 
@@ -652,7 +768,8 @@ says(wordsOf(".said"), s.running ? "" : `step ${t.steps}, loss ${amount(t.loss)}
 
 // The wire and its arrows
 const caption = wordsOf(".view .caption span:first-child");
-holds(caption, s.held && caption.includes(`= ${places(t.p[s.wire])}?`));
+if (ui.gone === t.rows) says(caption, "1 point gone · ↶ Undo");
+else holds(caption, s.held && caption.includes(`= ${places(t.p[s.wire])}?`));
 const ways = (all(".plot .pull")[0]?.getAttribute("d") ?? "").split("M").slice(1)
   .map((d) => d.match(/-?[\\d.]+/g)).map((at) => Math.sign(at[6] - at[0]));
 const long = pulls.filter((pull) => Math.abs(pull * s.perPull * s.plotWidth) > 3);

@@ -10,12 +10,13 @@ const live = liveGraph({ away: () => shown === null,
 const FIRST_SPEC = { data: "circle", layers: "4-2", act: "tanh", by: "SGD", seed: 1, rate: 0.1 };
 let spec = FIRST_SPEC;
 let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
-const past = [], ui = { kind: 1 }; // data before; what is open, typed and guessed
+let past = []; // data before, and trainings before weights were dragged
+const ui = { kind: 1 }; // what is open, typed and guessed
 
 function address() {
   const { s, t } = view;
   return `#${new URLSearchParams({ ...spec, rate: t.steps ? t.rate : s.rate, steps: t.steps,
-    wire: s.wire, ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
+    wire: s.wire, ...(asks() && { ask: 1 }), ...(t.strayed && { near: 1 }), ...(shown !== null && { point: shown }) })}`;
 }
 
 // What an address says; where it says nothing that can be read, it is as at first.
@@ -50,6 +51,7 @@ function build(changes) {
   if (view) view.s.running = false;
   spec = { ...spec, ...(rate && { rate }), ...changes };
   ui.alarm = null;
+  past = past.filter((was) => !was.p); // of a network that was
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
   const { memory, move, ...by } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
@@ -83,9 +85,20 @@ function edited(rows) {
   past.push(before);
 }
 
+function undo() {
+  const was = past.pop();
+  if (!was.p) return take(was);
+  Object.assign(view.t, was).look();
+  tell({ alarm: null });
+  view.change({ pulls: null });
+}
+
 function erase(i) {
   try {
     edited(view.t.rows.toSpliced(i, 1));
+    clearTimeout(ui.timer);
+    tell({ gone: view.t.rows });
+    ui.timer = setTimeout(tell, 8000, { gone: null });
   } catch ({ message }) {
     edited(view.t.rows);
     tell({ alarm: `${message}: this one stays. ` });
@@ -135,7 +148,11 @@ const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
     main.querySelector(".pulls").scrollIntoView({ block: "nearest" });
     view.repaint(); // copies fly from where the picture is now
   })))];
+const TWO = "-3 0 A\n3 0 B";
 const EDIT = {
+  gone: () => (ui.out ? h("b.error", "Let go, and this point is gone.")
+    : ui.gone === view.t.rows && h("span", { role: "status" }, "1 point gone · ",
+      press("↶ Undo", undo))),
   heading() {
     const { s } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
@@ -150,11 +167,13 @@ const EDIT = {
     write("", 6, y(v) + 4, v < 0 ? number(v) : "y = 4")]),
   idle: () => asks() && guesses(),
   choices: (rate) => h("div.choices",
-    h("span.pick", thumbs.map(([set, picture]) => press(picture, () => choose(set),
-      spec.data === set, { class: "thumb", "aria-label": set })),
+    h("span.pick", thumbs.map(([set, picture]) => press(picture, () => {
+      Object.assign(ui, { open: false, kind: ui.kind || 1 });
+      choose(set);
+    }, spec.data === set, { class: "thumb", "aria-label": set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
     ui.open && [h("span.pick", press("Clear", () => {
-      choose("-3 0 A\n3 0 B");
+      choose(TWO);
       seePlane();
     }), press("✕ Erase", () => {
       tell({ kind: 0 });
@@ -162,11 +181,12 @@ const EDIT = {
     }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
+      : spec.data === TWO ? "Two points stay: each class needs one."
       : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
         : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
-      press("↶ Undo", () => take(past.pop()), null, { disabled: !past.length }),
+      press("↶ Undo", undo, null, { disabled: !past.length }),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
     h("span.note", { role: "status" }, !ui.open && nearby() && NEAR)),
@@ -190,15 +210,27 @@ const EDIT = {
   hands: {
     onpointerdown(event) {
       ui.from = [event.clientX, event.clientY];
+      Object.assign(ui, { since: event.timeStamp, moved: null });
       view.grab(event);
     },
-    onpointermove: (event) => ui.from && far(event) && view.drag(event),
+    onpointermove(event) {
+      if (!ui.from || !far(event) || swiped(event)) return;
+      ui.moved = event.target.dataset.i;
+      ui.out = ui.moved && isOut(placeIn(event));
+      view.drag(event);
+    },
+    onpointercancel() { // a swipe that scrolls moves no point
+      ui.from = ui.out = null;
+      if (!ui.moved) return;
+      view.t.rows = rowsOf(spec.data);
+      view.t.look();
+      view.change();
+    },
     onpointerup(event) {
       if (!ui.from) return;
-      const { target: { dataset: { i } }, currentTarget, clientX, clientY } = event;
-      const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
-      const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
-      ui.from = null;
+      const { target: { dataset: { i } } } = event, { s, t } = view, at = placeIn(event);
+      const moved = far(event), out = isOut(at);
+      ui.from = ui.out = null;
       ui.opens = moved || !ui.kind ? null : i;
       const fresh = [...s.box.back(...at), ui.kind];
       if (!moved && !i && ui.kind) edited([...t.rows, fresh].slice(0, MANY));
@@ -216,9 +248,9 @@ const EDIT = {
     },
   },
   away: (s) => shown !== null || s !== view.s, // of a network that was
-  neuron: (event, k) => { // of the point that the network knows least
+  neuron: (event, k) => {
     view.s.focus = k;
-    down(view.t.each.indexOf(Math.max(...view.t.each)));
+    down(worst());
   },
   painted() {
     clearTimeout(ui.later);
@@ -226,6 +258,17 @@ const EDIT = {
   },
 };
 const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY - ui.from[1]) > 5;
+// A quick way up or down, which scrolls; after a short press the finger drags.
+const swiped = ({ pointerType, timeStamp, clientX, clientY }) => pointerType === "touch"
+  && timeStamp - ui.since < 150 && Math.abs(clientY - ui.from[1]) > Math.abs(clientX - ui.from[0]);
+const isOut = (at) => at.some((v) => v < -16 || v > view.s.plotWidth + 16);
+function placeIn({ currentTarget, clientX, clientY }) {
+  const { x, y } = currentTarget.getBoundingClientRect();
+  return [clientX - x, clientY - y];
+}
+addEventListener("touchmove", (event) => {
+  if (ui.from && event.target.dataset.i && event.timeStamp - ui.since > 150) event.preventDefault();
+}, { passive: false });
 
 // -- The graph of one point, where the weight that is held is touched
 
@@ -235,6 +278,9 @@ const wear = (deep) => sheets.forEach((sheet, k) => { sheet.disabled = deep !== 
 function store(how, state) {
   try { history[how](state, "", address()); } catch { /* a frame has no address */ }
 }
+
+// The point that the network gets most wrong.
+const worst = () => view.t.each.indexOf(Math.max(...view.t.each));
 
 function down(i) {
   shown = i;
@@ -248,7 +294,8 @@ function enter() {
   const node = leaves[3 + s.wire];
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
   graph.says = neurons.at(-1);
-  graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}`;
+  graph.about = `Point ${shown + 1}, ${t.rows[shown][2] > 0 ? "blue" : "sand"}${
+    shown === worst() ? ", the most wrong of all" : ""}`;
   s.running = false;
   wear(true);
   const own = (i) => graph.neurons.get(i).weights.includes(node);
@@ -261,10 +308,15 @@ function enter() {
 function leave() {
   const { t } = view, row = t.rows[shown], numbers = live.numbers();
   const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
-  if (p.some((v, k) => v !== t.p[k])) Object.assign(t, { p, strayed: true });
+  if (p.some((v, k) => v !== t.p[k])) {
+    const { rows, ...was } = t;
+    past.push({ ...was, losses: [...t.losses] });
+    Object.assign(t, { p, strayed: true });
+  }
   if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));
   shown = view.s.focus = null;
   wear(false);
+  match(main, h("main")); // nothing of the graph is measured
   t.look();
   view.repaint();
   scrollTo({ top: ui.scrolled, behavior: "instant" });
@@ -280,7 +332,7 @@ function openAddress() {
   wear(false);
   const alarm = readSpec(said);
   build(spec);
-  Object.assign(ui, { alarm, asked: !hash });
+  Object.assign(ui, { alarm, asked: !hash || said.ask });
   const { t, s } = view, until = performance.now() + 4000;
   while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
   t.strayed = t.steps < steps;

@@ -43,14 +43,20 @@ const wireChosen = () => ({ role: "slider", tabindex: 0, "aria-label": "the weig
   "aria-valuenow": s.wire ?? -1, "aria-valuetext": called.get(s.wire) ?? "none", ...wireHands });
 
 // What each sample asks of this weight: its own derivative, turned round. The scale stays while
-// points move, so that arrows grow and turn, but the longest keeps 0.08 to 0.4 of the picture.
+// points move, so that arrows grow and turn, but the longest keeps 0.08 to 0.4 of the picture, and
+// as far as that lets them all end inside.
 function pulled() {
   if (s.wire === null) return;
   const fresh = !s.pulls, now = performance.now();
   const slopes = t.rows.map((row) => programs.sample(row.concat(t.p))[1][s.wire]);
   s.pulls = slopes.map((slope) => clamp(-slope || 0, -1e9, 1e9));
   const one = 1 / Math.max(...s.pulls.map(Math.abs), 1e-12);
-  s.perPull = clamp(fresh ? 0.15 * one : s.perPull, 0.08 * one, 0.4 * one);
+  const fits = s.pulls.map((pull, i) => { // as long as this arrow ends inside
+    const at = placeOfRow(t.rows[i], i)[0] / s.plotWidth;
+    return (pull < 0 ? at : 1 - at) / Math.abs(pull);
+  });
+  const most = clamp(Math.min(...fits), 0.1 * one, 0.4 * one);
+  s.perPull = clamp(fresh ? 0.15 * one : s.perPull, 0.08 * one, most);
   if (fresh) Object.assign(s, { reach: 0, lands: s.running || calm.matches ? now : now + 1700 });
 }
 
@@ -70,9 +76,10 @@ const pullsAtPoints = () => s.pulls && draw("pull", t.rows.map((row, i) =>
 
 // The question, what the arrows mean, and an arrow of a round number.
 function whoPulls() {
-  const one = roundUp(0.06 / s.perPull), width = one * s.perPull * s.plotWidth;
+  const one = roundUp(0.06 / s.perPull), long = s.perPull * s.plotWidth, width = one * long;
+  const seen = s.pulls.some((pull) => Math.abs(pull * long) > 3);
   return ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
-    h("span.ways", orange("←"), " smaller, ", orange("→"), " larger",
+    !seen ? "nobody pulls" : h("span.ways", orange("←"), " smaller, ", orange("→"), " larger",
       h("svg", { width, height: 10 }, draw("pull", pointed(0, 5, width, 3.4))),
       ` is ${number(one)}`)];
 }

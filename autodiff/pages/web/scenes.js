@@ -161,11 +161,11 @@ const tallest = Math.max(...columns), end = outputs === 1;
 
 // The middle of neuron i of column l; after the last column stands the output, where it is shown.
 function placeOf(l, i) {
-  const { side, size, phone } = s, n = columns.length, left = phone ? 0 : 55;
+  const { side, size, phone, low } = s, n = columns.length, left = phone ? 0 : low ? 36 : 55;
   const pitch = end ? (side - (phone ? 8 : 62)) / n
     : (side - left - (phone ? 10 : 24) - size) / (n - 1);
   const row = i - ((columns[l] ?? 1) - 1) / 2;
-  const x = l < n ? left + size / 2 + l * pitch : side - (phone && 8);
+  const x = l < n ? left + size / 2 + l * pitch : side - (low ? 24 : phone && 8);
   return [x, s.netHeight / 2 + 1.29 * size * row];
 }
 

@@ -17,14 +17,15 @@ const trainer = ({ sample, move }, data) => {
     return { loss, g: g.map((x) => x / each.length), each };
   };
   // `validation` is the loss of rows that no step sees: NaN if there are none.
-  const look = () =>
+  const look = () => {
     Object.assign(state, evaluate(state.rows), { validation: evaluate(data.held).loss });
-  const record = () => state.losses.push([look().loss, state.validation]);
+    state.losses[state.steps] = [state.loss, state.validation];
+  };
 
   const start = (parameters = data.parameters) => {
     Object.assign(state, { p: [...parameters], memory: data.memory, steps: 0, losses: [] });
     state.diverged = state.strayed = false;
-    record();
+    look();
   };
 
   const step = (rate) => {
@@ -38,7 +39,7 @@ const trainer = ({ sample, move }, data) => {
     const moved = state.p.map((p, j) => move([p, g[j], rate, ...state.memory[j]]));
     state.p = moved.map(([p]) => p);
     state.memory = moved.map(([, ...memory]) => memory);
-    record();
+    look();
     // `|| 1`: a first loss of 0 has no thousandfold
     state.diverged = !(Math.abs(state.loss) <= 1000 * Math.abs(state.losses[0][0] || 1));
   };

@@ -51,7 +51,7 @@ const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
 const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
-  few ? null : h("div.caption", h("span", s.pulls ? whoPulls() : s.focus !== null
+  few ? null : h("div.caption", edit.gone?.() || h("span", s.pulls ? whoPulls() : s.focus !== null
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
     : chance ? "the chance of a 1, says the model" : "what the model says"), edit.kinds?.()),
   h(s.pulls ? "div.plane.pulled" : "div.plane", { style: `width: ${s.plotWidth}px`, role: "group",
@@ -152,7 +152,7 @@ function measure() {
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - Math.max(240, s.plotWidth) - (few ? 40 : 0); // beside it
   s.size = Math.min(s.phone ? 34 : data.edit ? 150 : 52, 0.5 * s.side / columns.length,
-    Math.max(22, (plane - (s.low ? 160 : 20)) / tallest / 1.29));
+    Math.max(22, (plane - (s.low ? 172 : 20)) / tallest / 1.29));
   s.netHeight = (s.phone || s.low ? 16 : 52) + (1.29 * tallest - 0.29) * s.size;
 }
 
@@ -202,7 +202,7 @@ function advance(n) {
 
 function again() {
   t.start();
-  change({ running: false });
+  change({ running: false, pulls: null });
 }
 
 function byHand(k, p) {
