@@ -134,10 +134,11 @@ def reads(program, numbers, strangers, by, lines, seconds):
     data = {"by": by, "lines": lines, "seconds": round(seconds), "hundredths": hundredths}
     parts = {"style": read("reads.css", COURSE), "frame": read("frame.js"), "program": program}
     data["strangers"] = "".join(f"{digit}{signs}" for signs, digit in strangers)
-    parts |= {"data": as_json(data), "script": read("reads.js", COURSE)}
-    text = Template(read("reads.html", COURSE)).substitute(parts)
-    text = re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text))
-    return Page(text, "Can it read my handwriting?")
+    parts["script"] = read("reads.js", COURSE)
+    for name, text in parts.items():
+        parts[name] = re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text))
+    page = Template(read("reads.html", COURSE)).substitute(parts, data=as_json(data))
+    return Page(page, "Can it read my handwriting?")
 
 
 def our_page():

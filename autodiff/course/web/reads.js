@@ -136,7 +136,7 @@ function paintQuestions(first, rival, slopes) {
   const most = (sign) => Math.max(...slopes.map((slope) => sign * slope)).toFixed(1);
   $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
     raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
-    Tap a cell to add some.`
+    Tap a cell to ink it.`
     : s.teaching ? `Say what it is: ${w.length} numbers move until it leads. Each digit
     once helps most.`
     : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
