@@ -141,7 +141,7 @@ function paintQuestions(first, rival, slopes) {
     once helps most.`
     : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
       right(({ x }) => reading(x))}. Undo takes a lesson back.`
-    : "It knows ten digits and nothing else: of a scribble too it is sure.";
+    : "It knows ten digits and nothing else: a scribble, too, is one.";
 }
 
 function paint() {
