@@ -16,7 +16,7 @@ class Model:
     """`loss` is the graph of a function of x and the parameters: those of a network, or arrays."""
 
     def __init__(self, features, loss, *shapes, network=None):
-        self.x = Vector(rng.normal(size=features))
+        self.x, self.shapes = Vector(rng.normal(size=features)), shapes
         if network:
             self.parameters, self.loss = network.parameters(), loss(self.x, network)
         else:
