@@ -173,8 +173,13 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
     assert browser.each("figure", "e.className + e.innerText.at(-1)") == ["✓"] * 3
     browser.push("Clear")
     assert browser.evaluate("[pixels, s.hand.length]") == [None, 3]
+    known = browser.evaluate("w")
     browser.push("Forget my hand")
-    assert browser.evaluate("w") == WEIGHTS
+    assert browser.evaluate("[w, document.activeElement.id]") == [WEIGHTS, "undo"]
+    for drawn in (False, True):  # first what was forgotten comes back, then what was cleared
+        browser.push("Undo")
+        assert browser.evaluate("[w, s.hand.length, s.strokes.length > 0]") == [known, 3, drawn]
+        assert browser.texts("#copy") == ["Copy for the notebook"]
     assert browser.requests == [url for url in browser.requests if url.startswith("file:")]
     assert len(browser.requests) == 1
 
@@ -241,13 +246,28 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     left, top, wide = browser.evaluate("(r => [r.x, r.y, r.width])(pad.getBoundingClientRect())")
     cell = [x0 + side * (k % 8 + 0.5), y0 + side * (k // 8 + 0.5)]
     strokes, winner = browser.evaluate("[s.strokes.length, reading(pixels)]")
+    before = browser.evaluate(f"scoresOf(pixels)[{winner}]")
+    slope = browser.evaluate(f"program(pixels, w, TEN.map((k) => +(k === {winner})))[1][{k}]")
     browser.click(left + cell[0] * wide / 100, top + cell[1] * wide / 100)
+    measured = browser.evaluate(f"scoresOf(pixels)[{winner}]") - before
+    told = f"That ink: {slope / 8:+.2f} foretold, {measured:+.2f} measured."
+    assert told in browser.texts("#key")[0]
     assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, [k]]
     assert browser.evaluate(gain.format(winner)) > 0  # what the derivative foretold
     browser.push("Undo")
     assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, []]
     browser.push("Why")
     assert browser.each("#ask button", pressed) == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0004, 0), (0.004, 0.4), (0.05, 5), (0.23, 23), (0.958, 95.8), (0.996, 99.6), (0.9998, 100)],
+)
+def test_a_share_has_a_tenth_where_it_counts(browser, share, said):
+    """A sure 7 says 99.6 %, where another bar says 0.4."""
+    browser.show(PAGE)
+    assert browser.evaluate(f"percent({share})") == said
 
 
 def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
@@ -288,7 +308,7 @@ def test_a_lesson_goes_on_until_it_leads_clearly_or_says_that_it_did_not(browser
             assert seen(browser) == "2"
             kept = "s.hand.map((x) => [x.digit, x.before === learnt])"
             assert browser.evaluate(kept) == [[2, True]]
-        browser.evaluate("clear(), forget()")
+        browser.evaluate("forget()")
 
 
 def test_a_digit_is_taught_again_at_once_and_undo_goes_back_lesson_by_lesson(browser):

@@ -111,7 +111,8 @@ function paintDrawing(slopes) {
   pen.globalAlpha = 1;
 }
 
-const percent = (share) => (share < 0.0005 ? 0 : (100 * share).toFixed(share < 0.0995 ? 1 : 0));
+// with a tenth where it counts: 0.4, 99.6
+const percent = (share) => +(100 * share).toFixed(Math.min(share, 1 - share) < 0.0995 ? 1 : 0);
 const percentage = (share) => `${percent(share)}\xa0%`;
 
 function paintBars(shares, first, rival) {
@@ -124,7 +125,7 @@ function paintBars(shares, first, rival) {
   });
 }
 
-function paintQuestions(first, rival, slopes) {
+function paintQuestions(first, rival, slopes, told) {
   [...$("ask").children].forEach((button, i) => {
     const question = [`Why ${first}?`, `Why not ${rival}?`, s.told ? "Again" : "Teach it"][i];
     button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
@@ -136,7 +137,7 @@ function paintQuestions(first, rival, slopes) {
   const most = (sign) => Math.max(...slopes.map((slope) => sign * slope)).toFixed(1);
   $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
     raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
-    Tap a cell to ink it.`
+    ${told || "Tap a cell to ink it."}`
     : s.teaching ? `Say what it is: ${w.length} numbers move until it leads. Each digit
     once helps most.`
     : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
@@ -144,9 +145,25 @@ function paintQuestions(first, rival, slopes) {
     : "It knows ten digits and nothing else: a scribble, too, is one.";
 }
 
+// The drawing as it is seen, with a little more ink in the cells that were tapped.
+function inked(taps) {
+  const x = seenAs(s.strokes);
+  for (const k of taps) x[k] = Math.min(1, x[k] + 1 / 8);
+  return x;
+}
+
+// What the last tap was to do to a sum of scores, by its derivative, and what it did.
+function foretold(weights) {
+  const k = s.taps.at(-1), before = inked(s.taps.slice(0, -1)), more = pixels[k] - before[k];
+  if (!more) return "That cell was full.";
+  const score = (x) => scoresOf(x).reduce((sum, z, i) => sum + weights[i] * z, 0);
+  const [told, found] = [program(before, w, weights)[1][k] * more, score(pixels) - score(before)]
+    .map((x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2));
+  return `That ink: ${told} foretold, ${found} measured.`;
+}
+
 function paint() {
-  pixels = s.strokes.length ? seenAs(s.strokes) : null;
-  for (const k of s.taps) if (pixels) pixels[k] = Math.min(1, pixels[k] + 1 / 8);
+  pixels = s.strokes.length ? inked(s.taps) : null;
   // a drawing of less than a tenth of the pad
   if (frame?.[2] < 1.6) pixels = null;
   s.teaching &&= pixels !== null;
@@ -158,7 +175,7 @@ function paint() {
   paintDrawing(slopes);
   tiles($("grid"), pixels ?? []);
   paintBars(shares, first, rival);
-  paintQuestions(first, rival, slopes);
+  paintQuestions(first, rival, slopes, slopes && s.taps.length && foretold(weights));
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
   $("sure").textContent = s.busy ? "It is learning." : s.teaching ? "Which digit is it?"
@@ -234,8 +251,10 @@ function teach(digit) {
 // What was cleared comes back; or a tap, the last lesson, whose drawing stands there again, or the
 // last stroke is forgotten.
 function undo() {
-  if (s.cleared && !s.strokes.length) Object.assign(s, s.cleared, { cleared: null });
-  else if (s.taps.length) s.taps.pop();
+  if (s.cleared && !s.strokes.length) {
+    w = s.cleared.w;
+    Object.assign(s, s.cleared.state);
+  } else if (s.taps.length) s.taps.pop();
   else if (s.told || !s.strokes.length) {
     const { strokes, before } = s.hand.pop();
     Object.assign(s, { strokes, told: null, teaching: true });
@@ -245,11 +264,11 @@ function undo() {
 }
 
 function forget() {
+  clear();
   w = learnt;
-  Object.assign(s, { hand: [], told: null, cleared: null });
-  $("json").hidden = true;
-  $("copy").textContent = "Copy for the notebook";
+  s.hand = [];
   paint();
+  $("undo").focus();
 }
 
 async function copy() {
@@ -263,15 +282,15 @@ async function copy() {
 
 // -- Drawing
 
-function clear(cleared = null) {
+// For good where a new drawing begins; else Undo brings back what stood there.
+function clear(forGood) {
   Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null,
-    teaching: false, taps: [], cleared });
+    teaching: false, taps: [], cleared: forGood ? null : { w, state: { ...s } } });
+  $("json").hidden = true;
+  $("copy").textContent = "Copy for the notebook";
   paint();
 }
-function wipe() {
-  const { strokes, told, example, taps } = s;
-  if (strokes.length) clear({ strokes, told, example, taps });
-}
+const wipe = () => s.strokes.length && clear();
 
 const pad = $("pad");
 function point({ clientX, clientY }) {
@@ -280,7 +299,7 @@ function point({ clientX, clientY }) {
 }
 let stroke = null;
 function begin() {
-  if (s.example || s.told) clear();
+  if (s.example || s.told) clear(true);
   s.strokes.push(stroke);
 }
 pad.onpointerdown = (event) => {
@@ -331,22 +350,21 @@ $("undo").onclick = undo;
 $("forget").onclick = forget;
 $("copy").onclick = copy;
 onkeydown = (event) => (event.ctrlKey || event.metaKey) && event.key === "z" && $("undo").click();
-const by = document.createElement("i");
-by.textContent = data.by;
-$("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
-  ` wrote in ${data.lines} lines, without a library.`);
+$("lead").innerHTML = `Trained in ${data.seconds} s by an engine that <i></i>
+  wrote in ${data.lines} lines, without a library.`;
+$("lead").firstElementChild.textContent = data.by;
 $("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
   .replace(/,(v\d+=)/g, ",\n$1")
   .replace(/^(.{50}).{9,}(.{20})$/gm, "$1 … $2");
 follow(paint);
-forget();
+paint();
 
 // A digit draws itself, until somebody else does.
-const FOUR = [[38, 15], [35, 27], [31, 42], [28, 55], [42, 55], [58, 55], [74, 55]];
-const STEM = [[62, 40], [61, 56], [59, 72], [58, 88]];
+const FOUR = [[38, 15], [35, 27], [31, 42], [28, 55], [42, 55], [58, 55], [74, 55],
+  [62, 40], [61, 56], [59, 72], [58, 88]];
 function example(count) {
   if (!s.example) return;
-  s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
+  s.strokes = [FOUR.slice(0, Math.min(count, 7)), FOUR.slice(7, count)].filter((x) => x.length);
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
 }
