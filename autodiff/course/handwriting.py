@@ -14,7 +14,7 @@ from string import Template
 
 import numpy as np
 
-from autodiff.pages.page import COURSE, Page, as_json, read
+from autodiff.pages.page import COURSE, Page, as_json, read, tightened
 
 from . import our_reader, verdicts
 from .figures import show, show_images
@@ -136,7 +136,7 @@ def reads(program, numbers, strangers, by, lines, seconds):
     data["strangers"] = "".join(f"{digit}{signs}" for signs, digit in strangers)
     parts["script"] = read("reads.js", COURSE)
     for name, text in parts.items():
-        parts[name] = re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text))
+        parts[name] = tightened(re.sub(r"(?<=[;{}])\n", "", re.sub(r"\n\s+", "\n", text)))
     page = Template(read("reads.html", COURSE)).substitute(parts, data=as_json(data))
     return Page(page, "Can it read my handwriting?")
 

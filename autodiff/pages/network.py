@@ -4,14 +4,13 @@ It is the page of training with an editor in front, and behind it the live graph
 needs no Python: the rules of operations and the steps of the optimisers are printed into it.
 """
 
-import re
 from collections.abc import Iterable
 
 from ..engine import ops
 from ..engine.value import Value
 from ..optim import SGD, Adam, Optimizer
 from . import live
-from .page import as_json, assembled, read
+from .page import as_json, assembled, read, tightened
 from .training import printed_move
 
 LONG = ops.sum, ops.prod, ops.logsumexp, ops.hypot  # no network needs their rules
@@ -41,8 +40,7 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    shorter = re.sub(r" (=>|&&|===|\?\?|\|\|) ", r"\1", "\n".join(script))
-    return assembled("Who pulls this weight?", shorter, *sheets)
+    return assembled("Who pulls this weight?", tightened("\n".join(script)), *sheets)
 
 
 def _printed(optimizer: Optimizer) -> str:

@@ -116,6 +116,11 @@ def read(name: str, package: str = "autodiff.pages") -> str:
     return bare if name.endswith(".js") else re.sub(r"\s*([{};,])\s*|(?<=:) +", r"\1", bare)
 
 
+def tightened(script: str) -> str:
+    """A script without the spaces around some operators: a hundredth of it."""
+    return re.sub(r" (=>|&&|[!=]==|\?\??|:|\|\|) ", r"\1", script)
+
+
 def project() -> str | None:
     """The address of the project, if it has one."""
     with suppress(PackageNotFoundError):  # run from a folder

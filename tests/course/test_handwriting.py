@@ -152,7 +152,7 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
             f"program(pixels, w, TEN.map((k) => (k === {said}) - (k === {rival})))[1]"
         )
         told = browser.texts("#key")[0]
-        assert f"of {said}'s score minus {rival}'s" in told
+        assert f"raises {said}'s score minus {rival}'s" in told
         assert f"(to +{max(slopes):.1f})" in told
         assert f"(to −{-min(slopes):.1f})" in told
         before = browser.evaluate(f"percent(softmax(scoresOf(pixels))[{digit}])")
@@ -163,18 +163,26 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
             f"{before} → {share}. Draw the next.".replace("\xa0", " ")
         ]
         assert browser.each("#bars, #labels", "e.checkVisibility()") == [True, False]
-        assert browser.texts("#ask button:not(:disabled)")[2] == "Again"
+        assert browser.texts("#ask button:not(:disabled)")[2] == "Teach again"
         assert browser.evaluate("document.activeElement.id") == "undo"  # for a keyboard
     assert browser.evaluate("s.hand.every(({ x, digit }) => reading(x) === digit)")
+    places = browser.each("#copy, #forget", "e.getBoundingClientRect().x")
     browser.push("Copy for the notebook")
+    assert browser.each("#copy, #forget", "e.getBoundingClientRect().x") == places
     copied = json.loads(browser.evaluate("document.querySelector('#json').value"))
     assert lesson.drawings(copied) == taught
-    assert "of 3 right; now: 3." in browser.texts("#key")[0]
+    untaught = sum(our_reader.read(NET, pixels) == digit for pixels, digit in taught)
+    assert f"Untaught, it reads {untaught} of your 3; now: 3." in browser.texts("#key")[0]
     assert browser.each("figure", "e.className + e.innerText.at(-1)") == ["✓"] * 3
     browser.push("Clear")
     assert browser.evaluate("[pixels, s.hand.length]") == [None, 3]
+    known = browser.evaluate("w")
     browser.push("Forget my hand")
-    assert browser.evaluate("w") == WEIGHTS
+    assert browser.evaluate("[w, document.activeElement.id]") == [WEIGHTS, "undo"]
+    for drawn in (False, True):  # first what was forgotten comes back, then what was cleared
+        browser.push("Undo")
+        assert browser.evaluate("[w, s.hand.length, s.strokes.length > 0]") == [known, 3, drawn]
+        assert browser.texts("#copy") == ["Copy for the notebook"]
     assert browser.requests == [url for url in browser.requests if url.startswith("file:")]
     assert len(browser.requests) == 1
 
@@ -199,7 +207,7 @@ def test_who_draws_sees_the_answer_and_a_finger_beside_the_pad_scrolls(browser, 
     assert min(short for short, _ in labels) >= (44 if width == 390 else 32)
     assert all(all(sides) for _, sides in labels)
     told = "ask(0, null), s.told = '100 → 100 %. Draw the next.', paint()"
-    for deed in ("ask(1, null)", "ask(2, 0)", told):
+    for deed in ("ask(1, null)", "ask(2, 0)", "s.taps = [9], paint()", told):
         assert browser.evaluate(rows) == before  # nothing jumps
         browser.evaluate(deed)
     for kind, y in (("Start", 0), *(("Move", 20 * i) for i in range(1, 7)), ("End", None)):
@@ -241,13 +249,32 @@ def test_the_colours_of_why_wait_until_they_are_asked_for(browser):
     left, top, wide = browser.evaluate("(r => [r.x, r.y, r.width])(pad.getBoundingClientRect())")
     cell = [x0 + side * (k % 8 + 0.5), y0 + side * (k // 8 + 0.5)]
     strokes, winner = browser.evaluate("[s.strokes.length, reading(pixels)]")
+    before = browser.evaluate(f"scoresOf(pixels)[{winner}]")
+    slope = browser.evaluate(f"program(pixels, w, TEN.map((k) => +(k === {winner})))[1][{k}]")
     browser.click(left + cell[0] * wide / 100, top + cell[1] * wide / 100)
+    measured = browser.evaluate(f"scoresOf(pixels)[{winner}]") - before
+    told = f"Foretold {slope / 8:+.2f}, came {measured:+.2f}."
+    assert told in browser.texts("#key")[0]
     assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, [k]]
     assert browser.evaluate(gain.format(winner)) > 0  # what the derivative foretold
     browser.push("Undo")
     assert browser.evaluate("[s.strokes.length, s.taps]") == [strokes, []]
+    for _ in range(10):
+        browser.click(left + cell[0] * wide / 100, top + cell[1] * wide / 100)
+    assert browser.evaluate(f"[s.taps.length <= 8, pixels[{k}]]") == [True, 1]  # full
+    browser.evaluate("s.taps = []")
     browser.push("Why")
     assert browser.each("#ask button", pressed) == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0004, 0), (0.004, 0.4), (0.05, 5), (0.23, 23), (0.958, 95.8), (0.996, 99.6), (0.9998, 100)],
+)
+def test_a_share_has_a_tenth_where_it_counts(browser, share, said):
+    """A sure 7 says 99.6 %, where another bar says 0.4."""
+    browser.show(PAGE)
+    assert browser.evaluate(f"percent({share})") == said
 
 
 def test_a_dot_is_too_little_ink_to_be_read_or_taught(browser):
@@ -288,7 +315,7 @@ def test_a_lesson_goes_on_until_it_leads_clearly_or_says_that_it_did_not(browser
             assert seen(browser) == "2"
             kept = "s.hand.map((x) => [x.digit, x.before === learnt])"
             assert browser.evaluate(kept) == [[2, True]]
-        browser.evaluate("clear(), forget()")
+        browser.evaluate("forget()")
 
 
 def test_a_digit_is_taught_again_at_once_and_undo_goes_back_lesson_by_lesson(browser):

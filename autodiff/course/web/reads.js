@@ -27,7 +27,7 @@ function seenAs(strokes) {
   frame = [(-0.5 - x0) / scale, (-0.5 - y0) / scale, 4 / scale];
   const lines = strokes.flatMap((stroke) => {
     const points = stroke.map(([x, y]) => [x * scale + x0, y * scale + y0]);
-    return points.map((point, i) => [points[Math.max(i - 1, 0)], point]);
+    return points.map((point, i) => [points[i - 1] ?? point, point]);
   });
   const ink = Array(64).fill(0);
   for (let k = 0; k < 1024; k++) {
@@ -50,8 +50,8 @@ function softmax(scores) {
   return powers.map((power) => power / sum);
 }
 const largest = (numbers) => numbers.indexOf(Math.max(...numbers));
-const scoresOf = (x) => program(x, w, NONE)[0];
-const reading = (x) => largest(scoresOf(x));
+const scoresOf = (x, by = w) => program(x, by, NONE)[0];
+const reading = (x, by) => largest(scoresOf(x, by));
 
 // -- What is painted
 
@@ -74,7 +74,7 @@ function tiles(canvas, x) {
 // Under the drawing: where a little more ink would count.
 function paintSlopes(pen, slopes) {
   const most = Math.max(...slopes.map(Math.abs)), [left, top, side] = frame;
-  const [more, less, ink] = ["--more", "--less", "--ink"].map(colour);
+  const [more, less, ink, value] = ["--more", "--less", "--ink", "--blue"].map(colour);
   // large enough for a number, or for a sign
   const size = side * pad.clientWidth, number = size > 3100;
   pen.textAlign = "center";
@@ -88,6 +88,10 @@ function paintSlopes(pen, slopes) {
     pen.fillStyle = ink;
     const sign = (slope > 0 ? "+" : "−") + (number ? Math.abs(slope).toFixed(1) : "");
     if (strength > 0.35 && size > 2200) pen.fillText(sign, x + side / 2, y + side * 0.65);
+    // an eighth of the cell for each tap
+    pen.fillStyle = value;
+    const taps = s.taps.filter((k) => k === i).length;
+    pen.fillRect(x, y + side * 0.8, (side * taps) / 8, side * 0.17);
   });
 }
 
@@ -99,7 +103,7 @@ function paintDrawing(slopes) {
   if (slopes) paintSlopes(pen, slopes);
   pen.strokeStyle = colour("--ink");
   pen.lineCap = pen.lineJoin = "round";
-  pen.globalAlpha = slopes ? 0.7 : 1;
+  pen.globalAlpha = slopes ? 0.45 : 1;
   pen.lineWidth = slopes ? 1.8 : 5;
   for (const stroke of s.strokes) {
     pen.beginPath();
@@ -111,7 +115,8 @@ function paintDrawing(slopes) {
   pen.globalAlpha = 1;
 }
 
-const percent = (share) => (share < 0.0005 ? 0 : (100 * share).toFixed(share < 0.0995 ? 1 : 0));
+// with a tenth where it counts: 0.4, 99.6
+const percent = (share) => +(100 * share).toFixed(Math.min(share, 1 - share) < 0.0995 ? 1 : 0);
 const percentage = (share) => `${percent(share)}\xa0%`;
 
 function paintBars(shares, first, rival) {
@@ -124,9 +129,9 @@ function paintBars(shares, first, rival) {
   });
 }
 
-function paintQuestions(first, rival, slopes) {
+function paintQuestions(first, rival, slopes, weights) {
   [...$("ask").children].forEach((button, i) => {
-    const question = [`Why ${first}?`, `Why not ${rival}?`, s.told ? "Again" : "Teach it"][i];
+    const question = [`Why ${first}?`, `Why not ${rival}?`, s.told ? "Teach again" : "Teach it"][i];
     button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
     button.disabled = !pixels || s.busy;
     button.ariaPressed = i === 2 ? s.teaching : s.why === i + 1;
@@ -134,19 +139,34 @@ function paintQuestions(first, rival, slopes) {
   const minus = s.why === 2 ? ` minus ${rival}'s` : "";
   const right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
   const most = (sign) => Math.max(...slopes.map((slope) => sign * slope)).toFixed(1);
-  $("key").innerHTML = slopes ? `Derivatives by pixel of ${first}'s score${minus}: ink
-    raises it at <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
-    Tap a cell to ink it.`
+  $("key").innerHTML = slopes ? `Derivatives: ink raises ${first}'s score${minus} at
+    <b>orange</b> (to +${most(1)}), lowers it at <b>sand</b> (to −${most(-1)}).
+    ${s.taps.length ? foretold(weights) : "Tap a cell to add an eighth."}`
     : s.teaching ? `Say what it is: ${w.length} numbers move until it leads. Each digit
     once helps most.`
-    : s.hand.length ? `At first sight ${right((x) => x.took)} of ${s.hand.length} right; now: ${
-      right(({ x }) => reading(x))}. Undo takes a lesson back.`
-    : "It knows ten digits and nothing else: a scribble, too, is one.";
+    : s.hand.length ? `Untaught, it reads ${right((x) => x.took)} of your ${s.hand.length}; now: ${
+      right(({ x }) => reading(x))}. A lesson may cost other digits; Undo takes it back.`
+    : "It knows ten digits and nothing else: it names a scribble, too.";
+}
+
+// The drawing as it is seen, with a little more ink in the cells that were tapped.
+function inked(taps) {
+  const x = seenAs(s.strokes);
+  for (const k of taps) x[k] = Math.min(1, x[k] + 1 / 8);
+  return x;
+}
+
+// What the last tap was to do to a sum of scores, by its derivative, and what it did.
+function foretold(weights) {
+  const k = s.taps.at(-1), before = inked(s.taps.slice(0, -1)), more = pixels[k] - before[k];
+  const score = (x) => scoresOf(x).reduce((sum, z, i) => sum + weights[i] * z, 0);
+  const [told, found] = [program(before, w, weights)[1][k] * more, score(pixels) - score(before)]
+    .map((x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2));
+  return `Foretold ${told}, came ${found}.`;
 }
 
 function paint() {
-  pixels = s.strokes.length ? seenAs(s.strokes) : null;
-  for (const k of s.taps) if (pixels) pixels[k] = Math.min(1, pixels[k] + 1 / 8);
+  pixels = s.strokes.length ? inked(s.taps) : null;
   // a drawing of less than a tenth of the pad
   if (frame?.[2] < 1.6) pixels = null;
   s.teaching &&= pixels !== null;
@@ -158,7 +178,8 @@ function paint() {
   paintDrawing(slopes);
   tiles($("grid"), pixels ?? []);
   paintBars(shares, first, rival);
-  paintQuestions(first, rival, slopes);
+  paintQuestions(first, rival, slopes, weights);
+  pad.style.opacity = s.busy ? 0.4 : 1;
   $("big").textContent = pixels ? first : "?";
   const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
   $("sure").textContent = s.busy ? "It is learning." : s.teaching ? "Which digit is it?"
@@ -174,7 +195,7 @@ function paint() {
   $("hand").replaceChildren(...s.hand.map(pictured));
 }
 
-// A small picture of a drawing that was taught: read at first as what, and now.
+// A small picture of a drawing that was taught: read as what without lessons, and now.
 function pictured({ x, digit, took }) {
   const figure = document.createElement("figure"), canvas = document.createElement("canvas");
   const now = reading(x);
@@ -219,7 +240,7 @@ function learn(last, digit, then) {
 function teach(digit) {
   const again = s.told && s.hand.at(-1).digit === digit;
   if (s.told && !again) undo();
-  const x = pixels, took = reading(x), share = () => softmax(scoresOf(x))[digit];
+  const x = pixels, took = reading(x, learnt), share = () => softmax(scoresOf(x))[digit];
   const before = percent(share());
   if (!again) s.hand.push({ x, digit, took, strokes: s.strokes, before: w });
   s.teaching = false;
@@ -234,8 +255,10 @@ function teach(digit) {
 // What was cleared comes back; or a tap, the last lesson, whose drawing stands there again, or the
 // last stroke is forgotten.
 function undo() {
-  if (s.cleared && !s.strokes.length) Object.assign(s, s.cleared, { cleared: null });
-  else if (s.taps.length) s.taps.pop();
+  if (s.cleared && !s.strokes.length) {
+    w = s.cleared.w;
+    Object.assign(s, s.cleared.state);
+  } else if (s.taps.length) s.taps.pop();
   else if (s.told || !s.strokes.length) {
     const { strokes, before } = s.hand.pop();
     Object.assign(s, { strokes, told: null, teaching: true });
@@ -245,11 +268,11 @@ function undo() {
 }
 
 function forget() {
+  clear();
   w = learnt;
-  Object.assign(s, { hand: [], told: null, cleared: null });
-  $("json").hidden = true;
-  $("copy").textContent = "Copy for the notebook";
+  s.hand = [];
   paint();
+  $("undo").focus();
 }
 
 async function copy() {
@@ -263,15 +286,15 @@ async function copy() {
 
 // -- Drawing
 
-function clear(cleared = null) {
+// For good where a new drawing begins; else Undo brings back what stood there.
+function clear(forGood) {
   Object.assign(s, { strokes: [], example: false, told: null, why: 0, rival: null,
-    teaching: false, taps: [], cleared });
+    teaching: false, taps: [], cleared: forGood ? null : { w, state: { ...s } } });
+  $("json").hidden = true;
+  $("copy").textContent = "Copy for the notebook";
   paint();
 }
-function wipe() {
-  const { strokes, told, example, taps } = s;
-  if (strokes.length) clear({ strokes, told, example, taps });
-}
+const wipe = () => s.strokes.length && clear();
 
 const pad = $("pad");
 function point({ clientX, clientY }) {
@@ -280,7 +303,7 @@ function point({ clientX, clientY }) {
 }
 let stroke = null;
 function begin() {
-  if (s.example || s.told) clear();
+  if (s.example || s.told) clear(true);
   s.strokes.push(stroke);
 }
 pad.onpointerdown = (event) => {
@@ -302,7 +325,7 @@ pad.onpointercancel = () => { stroke = null; };
 pad.onpointerup = () => {
   if (stroke && s.strokes.at(-1) !== stroke) {
     const [x, y] = stroke[0].map((at, i) => Math.floor((at - frame[i]) / frame[2]));
-    if ([x, y].every((at) => at >= 0 && at < 8)) s.taps.push(8 * y + x);
+    if ([x, y].every((at) => at >= 0 && at < 8) && pixels[8 * y + x] < 1) s.taps.push(8 * y + x);
     paint();
   }
   stroke = null;
@@ -326,27 +349,22 @@ for (const k of TEN) {
     <span class="name">${k}</span>`, () => ask(k === reading(pixels) ? 1 : 2, k));
   button("labels", k, () => teach(k), `It is ${k}`);
 }
-$("clear").onclick = wipe;
-$("undo").onclick = undo;
-$("forget").onclick = forget;
-$("copy").onclick = copy;
+Object.entries({ clear: wipe, undo, forget, copy }).forEach(([id, act]) => { $(id).onclick = act; });
 onkeydown = (event) => (event.ctrlKey || event.metaKey) && event.key === "z" && $("undo").click();
-const by = document.createElement("i");
-by.textContent = data.by;
-$("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
-  ` wrote in ${data.lines} lines, without a library.`);
+$("lead").innerHTML = `Trained in ${data.seconds} s by an engine that <i></i>
+  wrote in ${data.lines} lines, without a library.`;
+$("lead").firstElementChild.textContent = data.by;
 $("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
-  .replace(/,(v\d+=)/g, ",\n$1")
-  .replace(/^(.{50}).{9,}(.{20})$/gm, "$1 … $2");
+  .replace(/,(v\d+=)/g, ",\n$1");
 follow(paint);
-forget();
+paint();
 
 // A digit draws itself, until somebody else does.
-const FOUR = [[38, 15], [35, 27], [31, 42], [28, 55], [42, 55], [58, 55], [74, 55]];
-const STEM = [[62, 40], [61, 56], [59, 72], [58, 88]];
+const FOUR = [[38, 15], [35, 27], [31, 42], [28, 55], [42, 55], [58, 55], [74, 55],
+  [62, 40], [61, 56], [59, 72], [58, 88]];
 function example(count) {
   if (!s.example) return;
-  s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
+  s.strokes = [FOUR.slice(0, Math.min(count, 7)), FOUR.slice(7, count)].filter((x) => x.length);
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
 }

@@ -1,5 +1,8 @@
 // Charts, and the arrows of sliders.
 
+// Whether the page is a phone's, and how wide its inside is.
+const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
+
 // An arrow from the thumb of a slider, in parts of its length; cut off where the slider ends.
 function arrow(at, by) {
   const end = clamp(at + by, 0, 1), long = Math.abs(end - at);

@@ -4,9 +4,6 @@ const main = document.querySelector("#app"), root = document.documentElement;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// Whether the page is a phone's, and how wide its inside is.
-const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
-
 // Paint anew when the page has another width or colours. A page that fills its frame does
 // not tell its height: the frame would grow without end.
 function follow(paint, grows = true) {
