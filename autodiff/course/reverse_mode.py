@@ -138,6 +138,7 @@ check_1 = Exercise(
         "u: those are the messages from v. There is one from w too.": (10.0, 2.0),
         "u: all three messages are there, but y = v - w gives w the adjoint -1.": (13.0, 2.0),
         "b: that is the message from u = a + b. But w = u * b uses b as well.": (7.0, 7.0),
+        "b: both messages are there, but w has the adjoint -1.": (7.0, 12.0),
     },
 )
 
