@@ -81,12 +81,11 @@ predict = guesses("""
        2: That is a, which the function remembers. It multiplies it by 5.
        else: times(2) is a function that remembers a = 2, and it is called with 5.
     5. 7: Right: the product sends 5's factor, 7, to the sum, and the sum copies it to a and b.
-       2: That is a itself. What arrives is the message of the sum, which gets it from the product.
+       2: That is a itself. What does the product send to the sum?
        5: That is what the maximum gets. The sum gets the *other* factor.
-       35: That is y. What does the product send to the sum, and the sum to a?
+       35: That is y. What does the product send to the sum?
        else: What does the product send to the sum? And what does the sum do with it?
     6. 0: Right: d is the larger, so y does not depend on c at all.
-       5: That is what the maximum gets. But nudge c alone by a hair: does the maximum move?
        else: Nudge c alone by a hair: does the maximum move?
     7. 1: Right: of two messages of 1 one is lost.
        2: Two messages of 1 are sent, but these engines have a fault: follow them line by line.

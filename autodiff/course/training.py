@@ -380,7 +380,7 @@ predict = verdicts.guesses("""
        else: That is too much, if each has its best rate.
     10. 0 to 0.01: Right, or nearly.
        0.01 to 0.1: Nearly: even less.
-       0.5 to 0.75: So does SGD. But what becomes of a tiny gradient, divided by its size?
+       0.5 to 0.75: So does SGD. But how long are its steps?
        else: What becomes of a tiny gradient, divided by its size?
     11. 95 to 99: Right, or nearly.
        100: Nobody reads them all.
