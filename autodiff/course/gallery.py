@@ -77,8 +77,8 @@ def examine(engine, calls=1):
 
 
 PATH_BY_PATH = (
-    "Right on small graphs, but it goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take "
-    "each node once."
+    "It has no end, or goes path by path:\na graph of 20 doublings has 2²⁰ of them. "
+    "Take each node once."
 )
 
 

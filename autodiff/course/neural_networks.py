@@ -496,9 +496,9 @@ predict = guesses("""
     2. 1: Right: at 0 the first relu gives 1, and the others 0.
        else: Put in z = 0.
     3. 1e-8 to 1e-5: Right, or nearly: hardly anything is left.
-       0 to 1e-8: Not quite so small: each of the eight layers adds up six terms. Open the box.
-       1e-5 to 0.1: Far less: each of the eight layers between shrinks it. Open the box.
-       else: It shrinks from layer to layer, and there are eight. Open the box.
+       0 to 1e-8: Not quite so small: each of the eight layers adds up six terms.
+       1e-5 to 0.1: Far less: each of the eight layers between shrinks it.
+       else: It shrinks from layer to layer, and there are eight.
     4. 0.06: Right: 6 · 0.01.
        0.6: 0.1 is the spread. The variance is its square.
        0.01: That is what one term has. There are six.

@@ -81,12 +81,11 @@ predict = guesses("""
        2: That is a, which the function remembers. It multiplies it by 5.
        else: times(2) is a function that remembers a = 2, and it is called with 5.
     5. 7: Right: the product sends 5's factor, 7, to the sum, and the sum copies it to a and b.
-       2: That is a itself. What arrives is the message of the sum, which gets it from the product.
+       2: That is a itself. What does the product send to the sum?
        5: That is what the maximum gets. The sum gets the *other* factor.
-       35: That is y. What does the product send to the sum, and the sum to a?
+       35: That is y. What does the product send to the sum?
        else: What does the product send to the sum? And what does the sum do with it?
     6. 0: Right: d is the larger, so y does not depend on c at all.
-       5: That is what the maximum gets. But nudge c alone by a hair: does the maximum move?
        else: Nudge c alone by a hair: does the maximum move?
     7. 1: Right: of two messages of 1 one is lost.
        2: Two messages of 1 are sent, but these engines have a fault: follow them line by line.
@@ -138,6 +137,7 @@ check_1 = Exercise(
         "u: those are the messages from v. There is one from w too.": (10.0, 2.0),
         "u: all three messages are there, but y = v - w gives w the adjoint -1.": (13.0, 2.0),
         "b: that is the message from u = a + b. But w = u * b uses b as well.": (7.0, 7.0),
+        "b: both messages are there, but w has the adjoint -1.": (7.0, 12.0),
     },
 )
 
@@ -230,6 +230,10 @@ check_3 = Exercise(
                       → node.data
         A node that is a parent twice gets two messages: one for each edge.
             zip(node.parents, node.closure(node.grad)) → dict(zip(node.parents, node.closure(node.grad))).items()
+        Go through parents and messages side by side: zip(parents, messages).
+            → (node.parents, node.closure(node.grad))
+        The closure has multiplied by node.grad already.
+            += message → += message * node.grad
     """)
     | {
         "An input has no parents: go through as many as there are.": [
@@ -254,7 +258,7 @@ def placed(order, program):
     place = {x: i for i, x in enumerate(found)}
     at = place.get(nodes[-1])
     yield "the root", {None: "missing", 0: "first", len(found) - 1: "last"}.get(at, "in between")
-    yield "each node", "once" if len(place) == len(found) else "more than once"
+    yield "each node", f"in it {'once' if len(place) == len(found) else 'more than once'}"
     edges = [(x, parent) for x in place for parent in x.parents]
     lost = [names.get(parent) for _, parent in edges if parent not in place]
     yield "what is missing", lost[0] if lost else "nothing"
@@ -294,11 +298,14 @@ check_4 = Exercise(
     slips={
         "{at} the root is missing: it follows its parents.": lambda root: solution_4(root)[:-1],
         "{at} the root comes first: enter it last.": lambda root: solution_4(root)[::-1],
-        "{at} a node is there {found}. Skip what is in the list.": [
+        "{at} a node is {found}: skip what is there.": [
             all_paths,
             lambda root: [*root.parents, root],
         ],
         "{at} the parents are missing: visit each of them, and theirs.": lambda root: [root],
+        "{at} {found} is missing: inputs belong to it too.": [
+            Edit("node not in found", "node.parents and node not in found")
+        ],
         "{at} {found} stands before its parent. Enter a node only when its parents are in.": by_queue,
         "{at} the root is {found}. Are the nodes sorted by their numbers? A sum can be smaller than "
         "what it is made from.": [
@@ -347,7 +354,7 @@ check_5 = Exercise(
     slips="""
         The root's adjoint is 1, not {found}: is it set, and kept?
             = 1.0 → = 0.0
-        {at} a.grad is {found}, not {expected}. Every node sends, last to first.
+        {at} a.grad is {found}, not {expected}. Every node sends all that it got, last to first.
             reversed(nodes) → nodes[-1:]
                             → nodes
         {at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the
@@ -358,6 +365,7 @@ check_5 = Exercise(
             node.grad = 0.0 → pass; send(node) → node.grad = send(node) or (node.grad if node is root or not node.parents else 0.0)
         {at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.
             if node.parents → if True
+                            → if not node.parents
     """,
 )
 
@@ -389,7 +397,8 @@ def trained(step, points, rate):
         # new nodes will do, of the notebook's own class too
         known = int, float, Value
         parameters[:] = [x if isinstance(x, known) else Value(x.data) for x in parameters]
-        yield "the walk back from the loss", "there" if loss.grad else "missing"
+        walked = any(x.grad for x in (loss, *loss.parents))
+        yield "the walk back from the loss", "there" if walked else "missing"
         still = f"where they were{'' if any(x.grad for x in parameters) else ', and their grads 0'}"
         yield "the parameters", still if before == [x.data for x in parameters] else "moving"
         for name, x in zip("abcd", parameters):
@@ -411,10 +420,10 @@ check_6 = Exercise(
     praise="Right: each parameter steps downhill, and meets the next loss with a clean grad.",
     otherwise="Each parameter moves by its grad, times the rate, downhill. Then its grad starts afresh.",
     slips="""
-        Every grad is still 0. First walk back from the loss.
+        The loss has sent nothing. First walk back from it.
             backward(loss) → pass
-        No parameter has moved. `p = ...` gives the name p to something new, and the node in the
-        loss stays as it was: assign to p.data.
+        No parameter has moved: change p.data itself. `p = ...` would give the name p to something
+        new, and leave the node as it was.
             parameter.data -= → p = parameter.data -; parameter.grad = 0.0 → pass
             parameter.data -= → parameter = parameter.data -
         No parameter has moved: move it first, then set its grad to 0.

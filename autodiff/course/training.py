@@ -83,6 +83,8 @@ check_1 = Exercise(
             abs(grad) + → grad * grad +
         A gradient of 0 divides by 0: add ε to what you divide by.
             + 1e-8 →
+        Take the root first, and add ε after that: inside the root 1e-8 counts for 1e-4.
+            (abs(grad) + 1e-8) → (grad**2 + 1e-8) ** 0.5
     """,
 )
 
@@ -120,6 +122,7 @@ MEANS = edits("""
         m / (s**0.5 + 1e-8) → grad
     That divides by the size of this one gradient: average first.
         m / (s**0.5 + 1e-8) → grad / (abs(grad) + 1e-8)
+        s**0.5 → abs(grad)
     That is momentum: divide by the root of s, too.
         / (s**0.5 + 1e-8) →
         / (s**0.5 + 1e-8) →; 0.1 * grad → grad
@@ -261,12 +264,12 @@ check_4 = Exercise(
 def told(stop_early, validation):
     """After which epoch it stops, with a patience of 3, and whose parameters it keeps."""
     model, best, history = nn.Module(), {}, nn.History()
-    callback, stops = stop_early(model, best, 3), "none"
+    callback, stops, asked = stop_early(model, best, 3), "none", []
     if empty(callback):
         yield "the function that it returns", ...
         return
     for epoch, loss in enumerate(validation, start=1):
-        model.state_dict = lambda epoch=epoch: {"epoch": epoch}
+        model.state_dict = lambda epoch=epoch: asked.append(epoch) or {"epoch": epoch}
         history.losses.append(1 / epoch)
         history.validation.append(loss)
         try:
@@ -281,7 +284,8 @@ def told(stop_early, validation):
             break
     if best and "epoch" not in best:
         raise Hint("best is to be what state_dict() returns, not to hold it: best.update(...).")
-    yield "the epoch whose parameters are in best", str(best.get("epoch", "none"))
+    none = "none, though state_dict() was called" if asked else "none"
+    yield "the epoch whose parameters are in best", str(best.get("epoch", none))
     yield "the epoch after which it stops", stops
 
 
@@ -315,10 +319,11 @@ check_5 = Exercise(
             → >= 1
         It never stops: say True in the end.
             waited >= patience → False
-        best stays empty. The last loss is in history.validation too, so it is never below the
-        minimum of all: ask whether it *is* the minimum. And fill the dict that is given,
-        best.update(...): `best = ...` makes another.
+        best stays empty: state_dict() is never called. The last loss is in history.validation too,
+        so it is never below the minimum of all: ask whether it *is* the minimum.
             waited == 0 → losses[-1] < min(losses)
+        best stays empty, though state_dict() was called: fill the dict that is given, by
+        best.update(...): `best = ...` makes another.
             best.update(model.state_dict()) → best = model.state_dict()
         best holds the newest parameters: update it at a new lowest loss only.
             waited == 0 → True
@@ -345,9 +350,9 @@ predict = verdicts.guesses("""
        0 to 8: Less is left, but not so little: the network does not say 1 and -1 exactly.
        else: Press Run, and touch a wire when all 80 are right: how long are the arrows now?
     3. 100: Right: every one, though there is nothing to understand.
-       5 to 20: So many would be right by chance. Open the box.
+       5 to 20: So many would be right by chance.
        0 to 1: In percent, please: 50 for one half.
-       else: It has 2,410 numbers in which to keep 60 labels. Open the box.
+       else: It has 2,410 numbers in which to keep 60 labels.
     4. -1.53 to -1.5: Right: to the other side, half as far again. It will never settle.
        1.5 to 1.53: Right: half as far again. (And on the other side: the factor has a minus.)
        2.5 to 2.53: That is what the step subtracts. What is left of a distance of 1?
@@ -370,32 +375,32 @@ predict = verdicts.guesses("""
        0.2: That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.
        3.15 to 3.17: That many times the rate, which is 0.2.
        else: In the first step m is 0.1 g and s is 0.001 g². What is m / √s?
-    9. -3 to 5: Right, or nearly: it is about a draw. Open the box.
-       -100 to -3: It loses less than that, if at all. Open the box.
-       else: That is too much, if each has its best rate. Open the box.
-    10. 0 to 0.01: Right, or nearly. Open the box.
-       0.01 to 0.1: Nearly: even less. Open the box.
-       0.5 to 0.75: So does SGD. But what becomes of a tiny gradient, divided by its size?
-       else: What becomes of a tiny gradient, divided by its size? Open the box.
+    9. -3 to 5: Right, or nearly: it is about a draw.
+       -100 to -3: It loses less than that, if at all.
+       else: That is too much, if each has its best rate.
+    10. 0 to 0.01: Right, or nearly.
+       0.01 to 0.1: Nearly: even less.
+       0.5 to 0.75: So does SGD. But how long are its steps?
+       else: What becomes of a tiny gradient, divided by its size?
     11. 95 to 99: Right, or nearly.
-       100: Nobody reads them all. Open the box.
+       100: Nobody reads them all.
        0 to 1: In percent, please: 50 for one half.
-       else: It has seen 1,200 others. Open the box.
+       else: It has seen 1,200 others.
     12. 1.5 to 2.2: Right, or nearly: the rings pay for what the dots gain.
         1: It rises again. Watch it from step 300 on.
         0 to 1: Its lowest value is the lowest: once or more.
         2.2 to 10: Not so far yet. Watch the two numbers, or open the box.
-    13. 78 to 88: Right, or nearly. Open the box.
-       88 to 94: For that it takes more images. Open the box.
-       94 to 100: As on the 60 that it knows by heart? Open the box.
+    13. 78 to 88: Right, or nearly.
+       88 to 94: For that it takes more images.
+       94 to 100: As on the 60 that it knows by heart?
        0 to 1: In percent, please: 50 for one half.
-       else: More: six images of each digit teach it that much. Open the box.
-    14. 75 to 90: Right, or nearly. Open the box.
-       68.5 to 75: More: it stops before it knows the wrong labels by heart. Open the box.
-       62 to 68.5: Plain training reads as many. What has it learnt last? Open the box.
-       90 to 100: So much it cannot undo: the labels are still wrong. Open the box.
+       else: More: six images of each digit teach it that much.
+    14. 75 to 90: Right, or nearly.
+       68.5 to 75: More: it stops before it knows the wrong labels by heart.
+       62 to 68.5: Plain training reads as many. What has it learnt last?
+       90 to 100: So much it cannot undo: the labels are still wrong.
        0 to 1: In percent, please: 50 for one half.
-       else: That is worse than plain training. Open the box.
+       else: That is worse than plain training.
 """)
 
 solution = verdicts.solutions(globals())

@@ -329,11 +329,9 @@ def your_engine():
     if FILE.exists():
         right, text, _ = check_7.verdict(FILE)
         if right:
-            print(
-                f"This notebook runs on your engine: {FILE}, {long(FILE.read_text('utf-8'))} lines."
-            )
+            print(f"From here on your engine runs: {FILE}, {long(FILE.read_text('utf-8'))} lines.")
             gc.freeze()  # his nodes may hold each other: they are looked for, but not in all the libraries
             return imported(FILE)
         why = f", until yours is right: {text}"
-    print(wrapped(f"This notebook runs on our engine{why}"))
+    print(wrapped(f"From here on our engine runs{why}"))
     return our_engine

@@ -125,7 +125,7 @@ def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path
 
 
 ON_YOURS = [p for p in PATHS if "your_engine()" in "".join(c.source for c in code_cells(p))]
-VERDICT = re.compile(r"^(?:[✓✗]|Exercise|This notebook runs).*$", re.MULTILINE)
+VERDICT = re.compile(r"^(?:[✓✗]|Exercise|From here on).*$", re.MULTILINE)
 
 
 def beside_verdicts(cell):
@@ -143,7 +143,7 @@ def test_it_prints_the_same_on_the_engine_of_a_reader(path, tmp_path):
             cell.source = engine[engine.index("def dot") :] + "\n\ncheck_1(dot)"
     grading.executed(notebook, tmp_path, 600)
     texts = "".join(o.get("text", "") for cell in notebook.cells for o in cell.get("outputs", []))
-    assert texts.count("This notebook runs on your engine: my_engine.py") == 1
+    assert texts.count("From here on your engine runs: my_engine.py") == 1
     if path.stem.startswith("07"):
         assert "Exercise 1: we go on with yours." in texts
     for before, after in zip(read(path).cells, notebook.cells):

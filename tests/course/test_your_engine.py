@@ -169,7 +169,7 @@ def test_a_wrong_engine_never_replaces_a_right_one(tmp_path, monkeypatch, capsys
     assert hasattr(your_engine().Value, "exp")
     said = capsys.readouterr().out
     assert "Written to my_engine.py: 45 lines" in said
-    assert said.endswith("This notebook runs on your engine: my_engine.py, 48 lines.\n")
+    assert said.endswith("From here on your engine runs: my_engine.py, 48 lines.\n")
     use = "from my_engine import Value; x = Value(3.0); (x * x).backward(); print(x.grad)"
     alone = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
     assert alone.stdout == "6.0\n"
@@ -179,7 +179,7 @@ def test_a_file_that_is_wrong_is_not_used_and_says_why(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     Path("my_engine.py").write_text(OURS.replace("parent.grad +=", "parent.grad ="))
     assert your_engine() is our_engine
-    said = "This notebook runs on our engine, until yours is right: x * y + x at x = 3, y = 2"
+    said = "From here on our engine runs, until yours is right: x * y + x at x = 3, y = 2"
     assert capsys.readouterr().out.startswith(said)
 
 

@@ -11,9 +11,10 @@ const stick = data.measures ? "squared stick" : "piece";
 
 function panel() {
   const more = t.loss * t.rows.length > 1.02 * full;
+  const line = more ? "more than fit here" : "end to end: half as long, half the loss";
   return h(s.asked ? "div.panel.asked" : "div.panel", lossNow(),
     h("div.bar", t.each.map((loss) => h("i", { style: `flex: 0 0 ${(100 * loss) / full}%` }))),
-    h("p.note", `${counted(t.rows.length, stick)}, ${more ? "more than fit here" : "end to end"}`),
+    h("p.note", `${counted(t.rows.length, stick)}, ${line}`),
     data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
     names.map(parameter), h("p.tell", s.asked && telling()),
     s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]

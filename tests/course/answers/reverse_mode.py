@@ -55,6 +55,11 @@ def cleared_first(parameters, loss, rate):
         p.data -= rate * p.grad
 
 
+def cleared_with_the_loss(parameters, loss, rate):
+    reverse_mode.solution_6(parameters, loss, rate)
+    loss.grad = 0.0
+
+
 def in_new_nodes(parameters, loss, rate):
     solution_5(loss)
     parameters[:] = [Value(p.data - rate * p.grad) for p in parameters]
@@ -83,7 +88,7 @@ RIGHT = {  # spellings of each exercise beside our own
     3: [by_assignment],
     4: [by_depth],
     5: [cleared_before_each],
-    6: [cleared_first, in_new_nodes, in_nodes_of_his_own],
+    6: [cleared_first, in_new_nodes, in_nodes_of_his_own, cleared_with_the_loss],
     7: [*ENGINES.glob("*.py")],
 }
 
@@ -138,5 +143,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (6, lambda parameters, loss, rate: loss.backward(), "Yours is a function: backward(loss)."),
     (6, Edit("rate *", "rate / 2 *"), "At a rate of 0.02, a after the first step should be"),
     (6, in_results, "the result of a computation"),
+    (6, lambda parameters, loss, rate: solution_5(loss), "No parameter has moved: change p.data itself"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
 ]  # fmt: skip

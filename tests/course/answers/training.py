@@ -101,5 +101,6 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (4, lambda score, rates, seeds: (rates[0], [score(seed, lr) for lr in rates for seed in seeds]), "The rate comes first"),
     (5, without_nonlocal, "begin with `nonlocal`"),
     (5, inside, "best.update(...)"),
+    (5, lambda *_: lambda history: False, "state_dict() is never called"),
     (5, lambda *given: lambda h: solution_5(*given)(h) and h.validation[-1] > h.validation[-2], "how long ago was that?"),
 ]  # fmt: skip
