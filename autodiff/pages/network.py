@@ -41,7 +41,7 @@ def page() -> str:
         read("network.js"),
     ]
     sheets = map(read, ("base.css", "learning.css", "network.css", "graph.css"))
-    shorter = re.sub(r" (=>|&&|===|\?\?|\|\|) ", r"\1", "\n".join(script))
+    shorter = re.sub(r" (=>|&&|[!=]==|\?\?|\|\|) |(?<=\)) (?={)", r"\1", "\n".join(script))
     return assembled("Who pulls this weight?", shorter, *sheets)
 
 
