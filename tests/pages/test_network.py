@@ -546,6 +546,23 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     browser.evaluate("navigator.clipboard.writeText = async (text) => { window.sent = text }")
 
     tall = "paint(), document.body.offsetHeight"
+@pytest.mark.parametrize(
+    ("page", "slider"),
+    [(network.page, ".rate input"), (live.page, ".slider input"), (live.page, ".bar input")],
+)
+def test_a_swipe_that_begins_on_a_slider_scrolls_and_moves_nothing(browser, page, slider):
+    browser.show(page(), width=390, height=500)
+    value = f"document.querySelector({slider!r}).value"
+    first = browser.evaluate(value)
+    swipe(browser, *browser.place(slider, 0.9), *[(-9, 0)] * 4)
+    eventually(lambda: browser.evaluate(value) != first)
+    x, y = browser.place(slider, 0.2)
+    before, scrolled = browser.evaluate(f"[{value}, scrollY]")
+    swipe(browser, x, y, *[(0, 25)] * 4)
+    eventually(lambda: browser.evaluate("scrollY") < scrolled)
+    assert browser.evaluate(f"paint(), {value}") == before
+
+
 
     def near():
         before = browser.evaluate(tall)

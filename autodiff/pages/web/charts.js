@@ -1,5 +1,13 @@
 // Charts, and the arrows of sliders.
 
+// A slider jumps to where a finger lands; where that begins to scroll, it goes back.
+globalThis.addEventListener?.("pointerdown", ({ target }) => { target.was = target.value; });
+globalThis.addEventListener?.("pointercancel", ({ target }) => {
+  if (target.type !== "range") return;
+  target.value = target.was;
+  target.dispatchEvent(new Event("input"));
+});
+
 // An arrow from the thumb of a slider, in parts of its length; cut off where the slider ends.
 function arrow(at, by) {
   const end = clamp(at + by, 0, 1), long = Math.abs(end - at);
