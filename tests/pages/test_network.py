@@ -51,6 +51,18 @@ def test_the_programs_are_the_pass_of_the_live_graph_to_the_last_bit(made, act):
     assert made(f"const act = {act!r}; {EXACT}") == []
 
 
+def test_the_program_that_is_shown_reads_as_one(made):
+    for act, line in (
+        ("tanh", "v.h1_2 = Math.tanh(v[12]);"),
+        ("relu", "v.h1_2 = Math.max(0.0, v[12]);"),
+    ):
+        shown = made(f"return String(programsOf(networkOf([2], {act!r})).sample)")
+        assert "v[10] = v.x * v.w1_2_1 + v.y * v.w1_2_2;" in shown
+        assert line in shown
+        assert "g.w1_2_2 += m[3];" in shown
+        assert "nodes" not in shown
+
+
 OPTIMIZERS = {"SGD": partial(optim.SGD, lr=0.1), "Adam": partial(optim.Adam, lr=0.03)}
 
 
