@@ -302,6 +302,8 @@ def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(
         browser.evaluate("document.activeElement.blur()")
         assert browser.evaluate(f"Number(document.querySelector({b!r}).value)") == float(typed)
         assert browser.evaluate("state.ranges[1][1]") == pytest.approx(end)
+    browser.enter(b, "-0.008289")
+    assert browser.each(b, "e.scrollWidth - e.clientWidth") == [0]
     for typed in ("1000", "0.5"):  # a knob is right at once, before the field is left
         browser.enter(b, typed)
         browser.evaluate("left()")
