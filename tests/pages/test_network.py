@@ -434,7 +434,7 @@ def test_a_step_against_the_mean_is_said_to_be_of_momentum(browser):
         browser.push("Step")
         way = browser.evaluate(against)
         seen.add(way)
-        assert ("Momentum outweighs the mean:" in browser.words()) == way
+        assert ("Momentum wins:" in browser.words()) == way
     assert seen == {False, True}
 
 
@@ -491,6 +491,8 @@ def test_undo_brings_back_the_network_that_was_and_its_training(browser):
         assert browser.evaluate(now) == before
     browser.evaluate("view.t.step(0.1)")  # and it learns on
     assert browser.evaluate("[view.t.steps, view.t.losses.length, past.length]") == [10, 11, 1]
+    browser.evaluate("for (let k = 0; k < 60; k++) anew({})")
+    assert browser.evaluate("past.length") == 50
 
 
 def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
@@ -854,7 +856,7 @@ if (!asked) {
   says(wordsOf(".pulls p:first-of-type .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
   const next = optimizers[spec.by].move([t.p[s.wire], t.g[s.wire], s.rate, ...t.memory[s.wire]]);
   const by = next[0] - t.p[s.wire], steps = `${spec.by} steps ${by < 0 ? "" : "+"}${amount(by)}`;
-  const how = by * mean < 0 ? "Momentum outweighs the mean:" : `Each ÷ ${n}, tip to tail`;
+  const how = by * mean < 0 ? "Momentum wins:" : `Each ÷ ${n}, tip to tail`;
   if (!verdict) says(wordsOf(".pulls p + p"), `${how} ${steps}`);
 }
 

@@ -87,6 +87,7 @@ function edited(rows) {
 // Undo brings back the network of now, as far as it is trained now.
 function keep() {
   const was = [spec, net, view], { rows, ...training } = view.t, losses = [...training.losses];
+  past.splice(0, past.length - 49); // pictures of neurons are large
   past.push(() => {
     view.s.running = false;
     [spec, net, view] = was;

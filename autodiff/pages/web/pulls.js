@@ -125,7 +125,7 @@ function pulls() {
     h("p", h("span", `${right} larger, ${left} smaller`), orange(`mean ${signed(-t.g[s.wire])}`),
       data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)),
     h("p", edit.verdict?.() || [h("span", data.edit && (next - p) * t.g[s.wire] > 0
-      ? "Momentum outweighs the mean:" : `Each ÷ ${n}, tip to tail`),
+      ? "Momentum wins:" : `Each ÷ ${n}, tip to tail`),
       h("span", `${data.optimizer} steps `, blue(signed(next - p)))]));
 }
 
