@@ -34,7 +34,7 @@ LARGEST = 60  # boxes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "camera", "words", "proof", "descend",
          "image", "copy", "share", "live", "alone")  # fmt: skip
-STYLES = read("base.css"), read("graph.css")
+STYLES = read("base.css"), read("alone.css"), read("graph.css")
 
 
 class LiveGraph(Page):

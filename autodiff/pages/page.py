@@ -118,7 +118,7 @@ def read(name: str, package: str = "autodiff.pages") -> str:
 
 def tightened(script: str) -> str:
     """A script without the spaces around some operators: a hundredth of it."""
-    return re.sub(r" (=>|&&|[!=]==|\?\??|:|\|\|) ", r"\1", script)
+    return re.sub(r" (=>|&&|[!=]==|\?\??|:|\|\|) |(?<=\)) (?={)", r"\1", script)
 
 
 def project() -> str | None:

@@ -51,6 +51,18 @@ def test_the_programs_are_the_pass_of_the_live_graph_to_the_last_bit(made, act):
     assert made(f"const act = {act!r}; {EXACT}") == []
 
 
+def test_the_program_that_is_shown_reads_as_one(made):
+    for act, line in (
+        ("tanh", "v.h1_2 = Math.tanh(v[12]);"),
+        ("relu", "v.h1_2 = Math.max(0.0, v[12]);"),
+    ):
+        shown = made(f"return String(programsOf(networkOf([2], {act!r})).sample)")
+        assert "v[10] = v.x * v.w1_2_1 + v.y * v.w1_2_2;" in shown
+        assert line in shown
+        assert "g.w1_2_2 += m[3];" in shown
+        assert "nodes" not in shown
+
+
 OPTIMIZERS = {"SGD": partial(optim.SGD, lr=0.1), "Adam": partial(optim.Adam, lr=0.03)}
 
 
@@ -400,6 +412,32 @@ def test_it_asks_first_and_runs_after_a_guess(browser):
     assert "Touch a wire, and every point pulls it" in browser.words()
 
 
+@pytest.mark.parametrize(("rate", "grown"), [(0.1, False), (30, True)])
+def test_a_rate_that_is_too_large_is_called_so(browser, rate, grown):
+    browser.show(network.page(), f"#rate={rate}", width=1200)
+    browser.push("Step")
+    browser.push("Step")
+    assert ("The loss has grown: lower the rate." in browser.words()) == grown
+    browser.push("Start again")
+    assert "The loss has grown" not in browser.words()
+    browser.evaluate("edited(view.t.rows.map(([x, y, k]) => [x, y, -k]))")  # whose loss is another
+    browser.push("Step")
+    assert ("The loss has grown" in browser.words()) == grown
+
+
+def test_a_step_against_the_mean_is_said_to_be_of_momentum(browser):
+    browser.show(network.page(), "#by=Adam&rate=0.1", width=1200)
+    against = """paint(), (optimizers.Adam.move([view.t.p[view.s.wire], view.t.g[view.s.wire],
+        view.s.rate, ...view.t.memory[view.s.wire]])[0] - view.t.p[view.s.wire]) * view.t.g[view.s.wire] > 0"""
+    seen = set()
+    for _ in range(60):
+        browser.push("Step")
+        way = browser.evaluate(against)
+        seen.add(way)
+        assert ("Momentum wins:" in browser.words()) == way
+    assert seen == {False, True}
+
+
 def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
     browser.show(network.page(), "#data=xor", width=1200, height=900)
     count = "view.t.rows.length"
@@ -421,7 +459,7 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
         True,
     ]  # while its network is built anew
     browser.words()
-    for expected in (201, 201, 200):
+    for expected in (200, 201, 201, 200):
         browser.push("Undo")
         assert browser.evaluate(count) == expected
     assert browser.evaluate("[spec.data, past.length]") == ["xor", 0]
@@ -434,6 +472,27 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
     assert browser.evaluate("rowsOf(spec.data)[0].join() === view.t.rows[0].join()")
     browser.press("Delete")
     assert browser.evaluate(count) == 199
+
+
+def test_undo_brings_back_the_network_that_was_and_its_training(browser):
+    browser.show(network.page(), width=1200, height=900)
+    browser.evaluate("edited(view.t.rows.slice(1)), [...Array(9)].forEach(() => view.t.step(0.1))")
+    now = "paint(), [spec.data, spec.layers, spec.act, spec.by, spec.seed, view.t.p, view.t.losses,"
+    now += " view.t.memory, view.t.rows, view.s.rate, view.t.strayed, net.leaves.length]"
+    before = browser.evaluate(now)
+    for change in ("Start again", "Other weights", "relu", "Adam", "+ layer", "Clear"):
+        if change == "Clear":
+            browser.push("your own")
+            browser.words()
+        browser.push(change)
+        browser.evaluate("view.t.step(view.s.rate)")
+        assert browser.evaluate(now) != before
+        browser.push("Undo")
+        assert browser.evaluate(now) == before
+    browser.evaluate("view.t.step(0.1)")  # and it learns on
+    assert browser.evaluate("[view.t.steps, view.t.losses.length, past.length]") == [10, 11, 1]
+    browser.evaluate("for (let k = 0; k < 60; k++) anew({})")
+    assert browser.evaluate("past.length") == 50
 
 
 def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
@@ -489,6 +548,23 @@ def test_a_quick_swipe_scrolls_and_a_finger_that_rests_or_goes_aside_drags(
     assert browser.evaluate("[view.t.rows.length, ...view.t.rows[0]]") == [2, -3, 0, -1]
 
 
+@pytest.mark.parametrize(
+    ("page", "slider"),
+    [(network.page, ".rate input"), (live.page, ".slider input"), (live.page, ".bar input")],
+)
+def test_a_swipe_that_begins_on_a_slider_scrolls_and_moves_nothing(browser, page, slider):
+    browser.show(page(), width=390, height=500)
+    value = f"document.querySelector({slider!r}).value"
+    first = browser.evaluate(value)
+    swipe(browser, *browser.place(slider, 0.9), *[(-9, 0)] * 4)
+    eventually(lambda: browser.evaluate(value) != first)
+    x, y = browser.place(slider, 0.2)
+    before, scrolled = browser.evaluate(f"[{value}, scrollY]")
+    swipe(browser, x, y, *[(0, 25)] * 4)
+    eventually(lambda: browser.evaluate("scrollY") < scrolled)
+    assert browser.evaluate(f"paint(), {value}") == before
+
+
 def test_beyond_the_edge_it_says_that_letting_go_removes_the_point(browser):
     browser.show(network.page(), width=1200, height=900)
     x, y = browser.place(".point[data-i='199']")
@@ -510,9 +586,9 @@ def test_data_are_typed_or_pasted_in_a_field(browser):
     browser.evaluate("document.querySelector('textarea').select()")
     browser.call("Input.insertText", text="1 2 A\n3 4 B")
     assert browser.evaluate("view.t.rows") == [[1, 2, -1], [3, 4, 1]]
-    assert "stretched" not in browser.words()
-    browser.enter("textarea", "10 2 A\n30 4 B")
-    assert "Your numbers are stretched to the plane." in browser.words()
+    assert "A is sand, B blue." in browser.words()
+    browser.enter("textarea", "10 2 yes\n30 4 no")
+    assert "no is sand, yes blue; numbers stretched to the plane." in browser.words()
     browser.push("Clear")
     assert browser.evaluate("view.t.rows") == [[-3, 0, -1], [3, 0, 1]]
     assert "Two points stay: each class needs one." in browser.words()
@@ -780,7 +856,8 @@ if (!asked) {
   says(wordsOf(".pulls p:first-of-type .gradient"), `mean ${mean < 0 ? "" : "+"}${amount(mean)}`);
   const next = optimizers[spec.by].move([t.p[s.wire], t.g[s.wire], s.rate, ...t.memory[s.wire]]);
   const by = next[0] - t.p[s.wire], steps = `${spec.by} steps ${by < 0 ? "" : "+"}${amount(by)}`;
-  if (!verdict) says(wordsOf(".pulls p + p"), `Each ÷ ${n}, tip to tail ${steps}`);
+  const how = by * mean < 0 ? "Momentum wins:" : `Each ÷ ${n}, tip to tail`;
+  if (!verdict) says(wordsOf(".pulls p + p"), `${how} ${steps}`);
 }
 
 // The network, and what the legend says of it

@@ -25,10 +25,11 @@ function fitOf({ graph, width, height }) {
   });
   const fit = fits.find(({ whole, place }) => whole >= place.least) ?? fits.at(-1);
   if (fit.whole >= fit.place.least) return { ...fit, height, scale: fit.whole };
-  const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
+  const place = placed(graph, 0.5, graph.neurons.size > 0), { tall } = fit;
+  const thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
   const map = height - thin < STAGE ? 0 : thin - 10, left = height - (map && thin);
   const scale = Math.min(width / (place.length + 48), left / tall);
-  return { ...fit, zoomed: true, height: left, map, scale };
+  return { place, tall, zoomed: true, height: left, map, scale };
 }
 
 // How tall a graph is where its smallest text can just be read, with its map if it is too wide.
@@ -46,7 +47,7 @@ function cameraOf(state, view, fit) {
   const inside = (x, low, high, margin) => (high - low < 2 * margin
     ? (low + high) / 2 : clamp(x, low + margin, high - margin));
   const kept = ({ scale, x, y }) => ({ scale, // nothing is seen beyond the graph
-    x: inside(x, -8, place.length + 8, width / 2 / scale),
+    x: inside(x, -24, place.length + 24, width / 2 / scale),
     y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) });
   if (state.eye || !zoomed) return kept(state.eye ?? whole);
   const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));

@@ -99,8 +99,9 @@ function placed(graph, stretch, closed, rows = 12) {
     return { ...unit, ...size, closed, edges, column: size.w / 2, up: half,
       down: half + (kind === "loss" ? 30 : 0) };
   });
-  const room = ({ kind, node, name }) => (kind === "constant" ? 0 : forked(node)
-    ? between(64, 150) : between(46, kind === "op" ? nameWidth(name, 16) + 72 : 72));
+  const room = ({ kind, node, name }) => (kind === "constant" ? 0
+    : kind === "card" ? between(72, 150) : forked(node) ? between(64, 150)
+      : between(46, kind === "op" ? nameWidth(name, 16) + 72 : 72));
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
     const last = here.some(({ node }) => node === graph.output);

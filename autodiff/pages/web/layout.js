@@ -3,7 +3,7 @@
 
 // units: {kind, edges: [{unit, port}], column (half its width), up, down}, port and up, down being
 // heights; gap(layer) is the room after a column, rows that between two rows. Sets layer, x, y and
-// room of each unit and the points of each edge; returns {length, low, high}.
+// room (of its numbers) of each unit and the points of each edge; returns {length, low, high}.
 function layOut(units, gap, rows) {
   const items = itemsOf(units), layers = [];
   items.forEach((item) => (layers[item.layer] ??= []).push(item));
@@ -25,6 +25,9 @@ function layOut(units, gap, rows) {
       edge.points = [[from.fork, from.y], ...way.flatMap((dummy) =>
         [[spans[dummy.layer].start, dummy.y], [spans[dummy.layer].fork, dummy.y]]),
       [end - gap.run, port], [end, port]];
+      // where a wire has bent as far as the numbers beside it
+      const [x, to] = edge.points[1], bent = Math.sqrt(3 / Math.abs(to - from.y));
+      from.room = Math.min(from.room, from.fork + (x - from.fork) * bent - from.x - from.column);
     }
   }
   const [low, high] = extent(items.flatMap(({ y, up, down }) => [y - up, y + down]));

@@ -57,10 +57,10 @@ function title(state, view) {
       value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
       "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
       onblur: doneTyping,
-      onkeydown: (event) => { if (event.key === "Enter") event.target.blur(); } }));
+      onkeydown: (event) => { if (event.key === "Enter") doneTyping(); } }));
   }
   const shown = h("span", heading(state, view));
-  const size = textOf(shown).length / (state.phone ? state.width / 18 : 44);
+  const size = textOf(shown).length / Math.min(44, state.width / 18);
   return h("h1", { id: "formula", class: size > 1.8 ? "small" : size > 1 && "long",
     onclick: typing && edit }, shown);
 }
@@ -172,7 +172,7 @@ function set(changes) {
 function paint() {
   if (data?.away?.()) return;
   const stage = main.querySelector(".stage");
-  [state.phone] = sizes();
+  state.phone = main.clientWidth < (innerHeight < 480 ? 560 : 760);
   if (stage && !state.dragging) {
     [state.width, state.height] = [stage.clientWidth, stage.clientHeight];
   }

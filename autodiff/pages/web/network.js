@@ -10,7 +10,7 @@ const live = liveGraph({ away: () => shown === null,
 const FIRST_SPEC = { data: "circle", layers: "4-2", act: "tanh", by: "SGD", seed: 1, rate: 0.1 };
 let spec = FIRST_SPEC;
 let view, net, shown = null; // the page of spec, its network, and the point whose graph is open
-let past = []; // data before, and trainings before weights were dragged
+const past = []; // what undoes each change
 const ui = { kind: 1 }; // what is open, typed and guessed
 
 function address() {
@@ -51,7 +51,6 @@ function build(changes) {
   if (view) view.s.running = false;
   spec = { ...spec, ...(rate && { rate }), ...changes };
   ui.alarm = null;
-  past = past.filter((was) => !was.p); // of a network that was
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
   const { memory, move, ...by } = optimizers[spec.by], parameters = weightsOf(net, spec.seed);
   view = training({ layers: net.layers, names: [], rows: rowsOf(spec.data), held: [], features: 2,
@@ -82,15 +81,26 @@ function take(data) {
 function edited(rows) {
   const before = spec.data;
   take(rows.map(([x, y, k]) => [near(x), near(y), k].join(" ")).join("\n"));
-  past.push(before);
+  past.push(() => take(before));
 }
 
-function undo() {
-  const was = past.pop();
-  if (!was.p) return take(was);
-  Object.assign(view.t, was).look();
-  tell({ alarm: null });
-  view.change({ pulls: null });
+// Undo brings back the network of now, as far as it is trained now.
+function keep() {
+  const was = [spec, net, view], { rows, ...training } = view.t, losses = [...training.losses];
+  past.splice(0, past.length - 49); // pictures of neurons are large
+  past.push(() => {
+    view.s.running = false;
+    [spec, net, view] = was;
+    Object.assign(view.t, training, { losses }).look();
+    tell({ problem: null, alarm: null });
+    view.change({ pulls: null });
+  });
+}
+const undo = () => past.pop()();
+
+function anew(changes) {
+  keep();
+  build(changes);
 }
 
 function erase(i) {
@@ -100,22 +110,21 @@ function erase(i) {
     tell({ gone: view.t.rows });
     ui.timer = setTimeout(tell, 8000, { gone: null });
   } catch ({ message }) {
-    edited(view.t.rows);
+    take(spec.data);
     tell({ alarm: `${message}: this one stays. ` });
   }
 }
 
 function choose(data) {
-  past.push(spec.data);
   ui.problem = null;
-  build({ data });
+  anew({ data });
 }
 
 const tell = (changes) => view.change({}, Object.assign(ui, changes));
 const press = (words, onclick, pressed, more) =>
   h("button", { onclick, "aria-pressed": pressed, ...more }, words);
 const pick = (key, all) => h("span.pick", all.map((x) => press(x, () =>
-  build({ [key]: x, ...(key === "by" && { rate: optimizers[x].rate }) }), spec[key] === x)));
+  anew({ [key]: x, ...(key === "by" && { rate: optimizers[x].rate }) }), spec[key] === x)));
 const thumbs = Object.keys(SETS).map((set) => [set, h("svg", { viewBox: "-6.6 -6.6 13.2 13.2" },
   rowsOf(set, 70).map(([x, y, k]) => disc(k > 0 ? "value" : "sand", [x, -y], 0.6)))]);
 
@@ -150,15 +159,18 @@ const guesses = () => [h("span.asks", "All arrows added up:"), h("span.guess",
   })))];
 const TWO = "-3 0 A\n3 0 B";
 const EDIT = {
+  keep,
   gone: () => (ui.out ? h("b.error", "Let go, and this point is gone.")
     : ui.gone === view.t.rows && h("span", { role: "status" }, "1 point gone · ",
       press("↶ Undo", undo))),
   heading() {
-    const { s } = view, { alarm } = ui;
+    const { s, t } = view, { alarm } = ui;
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
       alarm && h("b.error", alarm),
       asks() ? "Each point pulls the orange weight to lower its own loss. "
-        : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
+        : ["Touch a wire, and every point pulls it. ",
+          t.loss > t.first ? h("b.error", "The loss has grown: lower the rate.")
+            : "Touch a point, and its graph opens."],
       asks() && s.phone && guesses()];
   },
   verdict,
@@ -182,17 +194,17 @@ const EDIT = {
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
       : spec.data === TWO ? "Two points stay: each class needs one."
-      : rowsOf(spec.data).stretched ? "Your numbers are stretched to the plane."
-        : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
+      : rowsOf(spec.data).told
+        ?? "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")],
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)), rate,
-    h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
+    h("span.pick", press("↻ Other weights", () => anew({ seed: spec.seed + 1 })),
       press("↶ Undo", undo, null, { disabled: !past.length }),
       press(ui.copied ? "Copied" : "Copy link", () => void copy((published("network.html")
         ?? location.href.split("#")[0]) + address(), (copied) => tell({ copied })))),
     h("span.note", { role: "status" }, !ui.open && nearby() && NEAR)),
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
-    const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
+    const set = (l, n) => anew({ layers: sizes.with(l, n).filter(Boolean).join("-") });
     const last = sizes.length, full = last > 2;
     const even = last && placeAt(last + 1) - placeAt(last) < 141; // no room beside the last
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
@@ -200,7 +212,7 @@ const EDIT = {
         { "aria-label": `${words} neurons in layer ${l + 1}` });
       return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
         h("b", n), to("+", "more", 1));
-    }), press(full ? "3 at most" : "+ layer", () => build({ layers:
+    }), press(full ? "3 at most" : "+ layer", () => anew({ layers:
       [...sizes, 4].join("-") }), null, { class: "deeper", disabled: full }));
   },
   kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
@@ -309,8 +321,7 @@ function leave() {
   const { t } = view, row = t.rows[shown], numbers = live.numbers();
   const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
   if (p.some((v, k) => v !== t.p[k])) {
-    const { rows, ...was } = t;
-    past.push({ ...was, losses: [...t.losses] });
+    keep();
     Object.assign(t, { p, strayed: true });
   }
   if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));

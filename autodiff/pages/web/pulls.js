@@ -124,7 +124,8 @@ function pulls() {
       draw("pull sum", pointed(zero, base + 11, tip - zero, 9))),
     h("p", h("span", `${right} larger, ${left} smaller`), orange(`mean ${signed(-t.g[s.wire])}`),
       data.batch && h("span.soft", `All ${n} pull here; a step sees ${data.batch} of them.`)),
-    h("p", edit.verdict?.() || [h("span", `Each ÷ ${n}, tip to tail`),
+    h("p", edit.verdict?.() || [h("span", data.edit && (next - p) * t.g[s.wire] > 0
+      ? "Momentum wins:" : `Each ÷ ${n}, tip to tail`),
       h("span", `${data.optimizer} steps `, blue(signed(next - p)))]));
 }
 

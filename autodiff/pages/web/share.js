@@ -39,12 +39,13 @@ function pageNow() {
 
 // The whole graph as it stands, with its formula, as a file that needs no style sheet.
 function picture() {
-  const { view, fit } = seen, { place } = fit, w = place.length + 24;
+  const { view, fit } = seen, place = placed(state.graph, 1, fit.place.units[0].closed);
+  const w = place.length + 24;
   const tall = place.high - place.low + 64;
   const whole = { x: place.length / 2, y: (place.low + place.high) / 2 - 24, scale: 1 };
   const holder = main.appendChild(document.createElement("div"));
   const formula = textOf(h("i", heading({ ...state, step: -1 }, { ...view, now: [] })));
-  const svg = make(drawGraph({ ...state, width: w }, view, { ...fit, height: tall }, whole), null);
+  const svg = make(drawGraph({ ...state, width: w }, view, { ...fit, place, height: tall }, whole), null);
   holder.append(svg);
   svg.firstChild.setAttribute("transform", `translate(12 ${56 - place.low})`);
   svg.append(make(write("name", 12, 32, formula), SVG));

@@ -1,5 +1,6 @@
 // Training by the programs that Python printed: the same steps as `fit`. No picture is made here.
-// strayed: a start from these numbers, at this rate, would lead elsewhere.
+// strayed: a start from these numbers, at this rate, would lead elsewhere; first: the loss before
+// any step, since the rows are these.
 
 const trainer = ({ sample, move }, data) => {
   const state = { rows: data.rows.map((row) => [...row]) };
@@ -17,9 +18,10 @@ const trainer = ({ sample, move }, data) => {
     return { loss, g: g.map((x) => x / each.length), each };
   };
   // `validation` is the loss of rows that no step sees: NaN if there are none.
-  const look = () => {
+  const look = (first) => {
     Object.assign(state, evaluate(state.rows), { validation: evaluate(data.held).loss });
     state.losses[state.steps] = [state.loss, state.validation];
+    state.first = first ?? state.loss;
   };
 
   const start = (parameters = data.parameters) => {
@@ -39,9 +41,9 @@ const trainer = ({ sample, move }, data) => {
     const moved = state.p.map((p, j) => move([p, g[j], rate, ...state.memory[j]]));
     state.p = moved.map(([p]) => p);
     state.memory = moved.map(([, ...memory]) => memory);
-    look();
+    look(state.first);
     // `|| 1`: a first loss of 0 has no thousandfold
-    state.diverged = !(Math.abs(state.loss) <= 1000 * Math.abs(state.losses[0][0] || 1));
+    state.diverged = !(Math.abs(state.loss) <= 1000 * Math.abs(state.first || 1));
   };
 
   start();

@@ -201,6 +201,7 @@ function advance(n) {
 }
 
 function again() {
+  edit.keep?.();
   t.start();
   change({ running: false, pulls: null });
 }

@@ -26,23 +26,27 @@ function networkOf(sizes, act) {
 // What trainer.js runs. The pass of the live graph is unrolled: the same rules in the same order,
 // but 20 times as fast. Where a page may make no programs, it is the pass itself.
 function programsOf({ graph, leaves, neurons }) {
-  const { nodes, needs, output } = graph, act = nodes[neurons[0]].rule;
+  const { nodes, needs, output, ids } = graph, act = nodes[neurons[0]].rule;
   const v = Float64Array.from(graph.start), g = v.slice(); // values and gradients
-  const call = (i, kind, ...first) => `nodes[${i}].rule.${kind}(${
-    [...first, ...nodes[i].inputs.map((j) => `v[${j}]`)]})`;
+  const line = (i, kind, result) => { // a rule as it is printed, of the numbers of this node
+    const made = String(nodes[i].rule[kind]).replace(/^.*?=> ?/, "").replace(/\bgrad\b/g, `g[${i}]`)
+      .replace(/\bx(\d+)\b/g, (_, k) => `v[${nodes[i].inputs[k - 1]}]`);
+    return made[0] === "{" ? made.replace("return", `${result} =`) : `${result} = ${made};`;
+  };
   const inner = [...nodes.keys()].filter((i) => nodes[i].rule);
-  const forward = inner.map((i) => `v[${i}] = ${call(i, "value")};`);
+  const forward = inner.map((i) => line(i, "value", `v[${i}]`));
   const back = inner.filter((i) => needs[i]).reverse().flatMap((i) => [
-    `m = ${call(i, "back", `g[${i}]`)};`,
-    ...nodes[i].inputs.map((j, k) => (needs[j] ? `g[${j}] += m[${k}];` : ""))]);
+    line(i, "back", "m"),
+    ...nodes[i].inputs.flatMap((j, k) => (needs[j] ? `g[${j}] += m[${k}];` : []))]);
   let run = (whole) => {
     const found = pass(graph, [...v], null, !whole);
     v.set(found.values ?? found);
     g.set(found.adjoints ?? g);
   };
   try {
-    run = Function("nodes", "v", "g", ["return (whole) => {", ...forward, "if (!whole) return;",
-      "let m;", "g.fill(0);", `g[${output}] = 1;`, ...back, "}"].join("\n"))(nodes, v, g);
+    run = Function("v", "g", "pow", ["return (whole) => {",
+      "// v: values, g: gradients", ...forward, "if (!whole) return;",
+      "let m;", "g.fill(0);", `g[${output}] = 1;`, ...back, "}"].join("\n"))(v, g, pow);
   } catch { /* a content policy */ }
   const given = (places, xs) => places.forEach((i, k) => { v[i] = xs[k]; });
   const free = leaves.toSpliced(2, 1), sums = neurons.slice(0, -1).map((i) => nodes[i].inputs[0]);
@@ -51,7 +55,8 @@ function programsOf({ graph, leaves, neurons }) {
     run(true);
     return [v[output], leaves.slice(3).map((i) => g[i])];
   };
-  sample.toString = () => String(run); // what the page shows
+  sample.toString = () => String(run).replace(/([vg])\[(\d+)\]/g, // what the page shows
+    (at, of, i) => (ids[i] ? `${of}.${ids[i]}` : nodes[i].value ?? at));
   return { sample, slopes: [([z]) => [act.value(z), act.back(1, z)]], neurons(xs) {
     given(free, xs);
     run(false);
