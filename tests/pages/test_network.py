@@ -417,7 +417,7 @@ def test_a_rate_that_is_too_large_is_called_so(browser, rate, grown):
     browser.show(network.page(), f"#rate={rate}", width=1200)
     browser.push("Step")
     browser.push("Step")
-    assert ("The loss has grown: lower the rate." in browser.words()) == grown
+    assert ("The loss has grown: lower the rate, and start again." in browser.words()) == grown
     browser.push("Start again")
     assert "The loss has grown" not in browser.words()
     browser.evaluate("edited(view.t.rows.map(([x, y, k]) => [x, y, -k]))")  # whose loss is another
@@ -565,6 +565,26 @@ def test_a_swipe_that_begins_on_a_slider_scrolls_and_moves_nothing(browser, page
     assert browser.evaluate(f"paint(), {value}") == before
 
 
+def test_a_swipe_over_a_weight_of_a_point_leaves_it_all_its_digits(browser):
+    browser.show(network.page(), "#steps=7&point=0", width=390, height=500)
+    before = browser.evaluate("live.numbers()")
+    x, y = browser.place(".slider input", 0.8)
+    scrolled = browser.evaluate("scrollY")
+    swipe(browser, x, y, *[(0, 25)] * 4)
+    eventually(lambda: browser.evaluate("scrollY") != scrolled)
+    assert browser.evaluate("live.numbers()") == before
+    browser.touch(*browser.place(".slider input", 0.8))
+    eventually(lambda: browser.evaluate("live.numbers()") != before)
+
+
+def test_of_points_that_lie_close_the_nearest_is_opened(browser):
+    browser.show(network.page(), "#data=0 0 A%0A0.2 0 B%0A0.1 0.2 A", width=1200, height=900)
+    for i, place in enumerate([(0, 0), (0.2, 0), (0.1, 0.2)]):
+        browser.click(*at(browser, *place))
+        assert browser.evaluate("shown") == i
+        browser.evaluate("leave()")
+
+
 def test_beyond_the_edge_it_says_that_letting_go_removes_the_point(browser):
     browser.show(network.page(), width=1200, height=900)
     x, y = browser.place(".point[data-i='199']")
@@ -588,7 +608,8 @@ def test_data_are_typed_or_pasted_in_a_field(browser):
     assert browser.evaluate("view.t.rows") == [[1, 2, -1], [3, 4, 1]]
     assert "A is sand, B blue." in browser.words()
     browser.enter("textarea", "10 2 yes\n30 4 no")
-    assert "no is sand, yes blue; numbers stretched to the plane." in browser.words()
+    assert "no is sand, yes blue; both columns stretched to the plane." in browser.words()
+    assert browser.evaluate("view.t.rows") == [[-5.4, -5.4, 1], [5.4, 5.4, -1]]
     browser.push("Clear")
     assert browser.evaluate("view.t.rows") == [[-3, 0, -1], [3, 0, 1]]
     assert "Two points stay: each class needs one." in browser.words()

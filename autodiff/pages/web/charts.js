@@ -3,14 +3,6 @@
 // Whether the page is a phone's, and how wide its inside is.
 const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 
-// A slider jumps to where a finger lands; where that begins to scroll, it goes back.
-globalThis.addEventListener?.("pointerdown", ({ target }) => { target.was = target.value; });
-globalThis.addEventListener?.("pointercancel", ({ target }) => {
-  if (target.type !== "range") return;
-  target.value = target.was;
-  target.dispatchEvent(new Event("input"));
-});
-
 // An arrow from the thumb of a slider, in parts of its length; cut off where the slider ends.
 function arrow(at, by) {
   const end = clamp(at + by, 0, 1), long = Math.abs(end - at);

@@ -80,6 +80,31 @@ function kept(thing, name, key, made) {
   return all[name].what;
 }
 
+// -- A finger on a slider
+
+// It may mean to scroll: until it goes sideways or is lifted, nobody is told where the slider is.
+let finger = null;
+const early = (type, act) => globalThis.addEventListener?.(type, act, true);
+early("pointerdown", ({ target, pointerType, clientX: x, clientY: y }) => {
+  const was = target.value, slides = pointerType === "touch" && target.type === "range";
+  finger = slides ? { target, x, y, was, now: was } : null;
+});
+early("input", (event) => {
+  if (!finger) return;
+  finger.now = finger.target.value;
+  event.stopImmediatePropagation();
+});
+early("pointermove", ({ clientX, clientY }) =>
+  finger && Math.abs(clientX - finger.x) > Math.abs(clientY - finger.y) && lifted(finger.now));
+early("pointerup", () => finger && lifted(finger.now));
+early("pointercancel", () => finger && lifted(finger.was, false));
+function lifted(value, tells = true) {
+  const { target } = finger;
+  finger = null;
+  target.value = value;
+  if (tells) target.dispatchEvent(new Event("input"));
+}
+
 // -- Shapes
 
 const draw = (kind, d, more) => h("path", { class: kind, d, ...more });

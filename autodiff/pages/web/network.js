@@ -168,9 +168,8 @@ const EDIT = {
     return [asks() ? "Which way will this weight move?" : "Who pulls this weight?",
       alarm && h("b.error", alarm),
       asks() ? "Each point pulls the orange weight to lower its own loss. "
-        : ["Touch a wire, and every point pulls it. ",
-          t.loss > t.first ? h("b.error", "The loss has grown: lower the rate.")
-            : "Touch a point, and its graph opens."],
+        : t.loss > t.first ? h("b.error", "The loss has grown: lower the rate, and start again.")
+          : "Touch a wire, and every point pulls it. Touch a point, and its graph opens.",
       asks() && s.phone && guesses()];
   },
   verdict,

@@ -33,21 +33,21 @@ function rowsOf(text, n = 200) {
 const ofTwo = (rows) => (new Set(rows.map(([,, k]) => k)).size > 1 ? rows
   : refuse("All points are of one class; two are needed"));
 
-// Numbers beyond the plane are stretched to it. What became of the table is told by its rows.
+// Where a number is beyond the plane, both columns are stretched to it. What became of the table is told by its rows.
 function tableOf(lines) {
   const kinds = [...new Set(lines.map((line) => line[2]))].sort();
   if (kinds.length > 2 || lines.length > MANY) {
     refuse(`${lines.length} points of ${kinds.length} classes; expected at most ${MANY} of two`);
   }
-  let stretched = "";
-  const [xs, ys] = [0, 1].map((axis) => {
-    const all = lines.map((line) => Number(line[axis])), [low, high] = extent(all);
-    if (Math.max(high, -low) <= SPAN) return all;
-    stretched = "; numbers stretched to the plane";
+  const columns = [0, 1].map((axis) => lines.map((line) => Number(line[axis])));
+  const within = columns.flat().every((x) => Math.abs(x) <= SPAN);
+  const [xs, ys] = within ? columns : columns.map((all) => {
+    const [low, high] = extent(all);
     return all.map((x) => 0.9 * SPAN * (2 * (x - low) / (high - low || 1) - 1));
   });
   const rows = lines.map(([, , k], i) => [near(xs[i]), near(ys[i]), k === kinds[1] ? 1 : -1]);
-  return Object.assign(ofTwo(rows), { told: `${kinds[0]} is sand, ${kinds[1]} blue${stretched}.` });
+  return Object.assign(ofTwo(rows), { told: `${kinds[0]} is sand, ${kinds[1]} blue${
+    within ? "" : "; both columns stretched to the plane"}.` });
 }
 
 // Blue above the curve.

@@ -222,7 +222,15 @@ function movePoint(i, px, py) {
   change();
 }
 
-const grab = ({ target, pointerId }) => target.dataset.i && target.setPointerCapture(pointerId);
+// The nearest point: what one can touch of each is larger than the point.
+function grab({ clientX, clientY, pointerId }) {
+  const far = (e) => {
+    const { x, y, width } = e.getBoundingClientRect();
+    return Math.hypot(x + width / 2 - clientX, y + width / 2 - clientY);
+  };
+  const under = document.elementsFromPoint(clientX, clientY).filter((e) => e.dataset.i);
+  under.sort((a, b) => far(a) - far(b))[0]?.setPointerCapture(pointerId);
+}
 function drag({ target, currentTarget, pointerId, clientX, clientY }) {
   const { x, y } = currentTarget.getBoundingClientRect();
   if (target.hasPointerCapture(pointerId)) movePoint(target.dataset.i, clientX - x, clientY - y);
