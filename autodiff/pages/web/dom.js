@@ -29,8 +29,7 @@ function make(tree, space) {
 const LIVE = ["value", "open"]; // what people change too
 function setOne(element, key, x) {
   if (element.type === "number" && element === document.activeElement) return; // while one types
-  if (typeof x === "boolean" && key.startsWith("aria-")) element.setAttribute(key, x);
-  else if (key.startsWith("on") || LIVE.includes(key)) {
+  if (/^(on|aria)\w/.test(key) || LIVE.includes(key)) {
     if (element[key] !== x) element[key] = x;
   } else if (x === undefined || x === null || x === false) element.removeAttribute(key);
   else element.setAttribute(key, x === true ? "" : x);

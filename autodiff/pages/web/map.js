@@ -135,7 +135,7 @@ function handle(box, [x, y]) {
   const to = (px, py) => { begin(box.back(px, py)); paint(); };
   const where = s.x0.map((v) => number(v, 3)).join(", ");
   return h("g.handle", { tabindex: 0, role: "button",
-    "aria-label": `start at ${where}: drag it, or use the arrow keys`,
+    ariaLabel: `start at ${where}: drag it, or use the arrow keys`,
     onpointerdown: ({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId),
     onpointermove: ({ buttons, clientX, clientY, currentTarget }) => {
       const { left, top } = currentTarget.closest(".plot").getBoundingClientRect();
@@ -155,7 +155,7 @@ const endOf = ({ trails }, k) =>
 const mapTools = () => [h("div.tools",
   h("button", { onclick: () => drop(s.x0) }, "Drop a ball"),
   s.balls.length > 0 && h("button", { onclick: () => { s.balls = []; paint(); } }, "Clear"),
-  minima.length > 1 && h("button", { "aria-pressed": s.basins,
+  minima.length > 1 && h("button", { ariaPressed: s.basins,
     onclick: () => { s.basins = !s.basins; paint(); } }, "Basins"),
   h("button", { onclick: copyMap }, s.copied ?? "Copy picture")),
 h("p.racers", s.balls.length ? `f after ${RUN} steps:` : "A click drops a ball there, too:",

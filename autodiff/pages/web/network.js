@@ -113,7 +113,7 @@ function choose(data) {
 
 const tell = (changes) => view.change({}, Object.assign(ui, changes));
 const press = (words, onclick, pressed, more) =>
-  h("button", { onclick, "aria-pressed": pressed, ...more }, words);
+  h("button", { onclick, ariaPressed: pressed, ...more }, words);
 const pick = (key, all) => h("span.pick", all.map((x) => press(x, () =>
   build({ [key]: x, ...(key === "by" && { rate: optimizers[x].rate }) }), spec[key] === x)));
 const thumbs = Object.keys(SETS).map((set) => [set, h("svg", { viewBox: "-6.6 -6.6 13.2 13.2" },
@@ -170,7 +170,7 @@ const EDIT = {
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => {
       Object.assign(ui, { open: false, kind: ui.kind || 1 });
       choose(set);
-    }, spec.data === set, { class: "thumb", "aria-label": set })),
+    }, spec.data === set, { class: "thumb", ariaLabel: set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
     ui.open && [h("span.pick", press("Clear", () => {
       choose(TWO);
@@ -178,7 +178,7 @@ const EDIT = {
     }), press("✕ Erase", () => {
       tell({ kind: 0 });
       seePlane();
-    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
+    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, ariaLabel: "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
       : spec.data === TWO ? "Two points stay: each class needs one."
@@ -197,7 +197,7 @@ const EDIT = {
     const even = last && placeAt(last + 1) - placeAt(last) < 141; // no room beside the last
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
-        { "aria-label": `${words} neurons in layer ${l + 1}` });
+        { ariaLabel: `${words} neurons in layer ${l + 1}` });
       return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
         h("b", n), to("+", "more", 1));
     }), press(full ? "3 at most" : "+ layer", () => build({ layers:
@@ -205,7 +205,7 @@ const EDIT = {
   },
   kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
     .map(([kind, name, sign]) => press(sign, () => tell({ kind }), ui.kind === kind,
-      { "aria-label": `add ${name}` }))),
+      { ariaLabel: `add ${name}` }))),
   // A click adds a point, or opens the graph of one; a point is dragged, or dragged out and gone.
   hands: {
     onpointerdown(event) {
