@@ -134,10 +134,8 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("9**«9**9**x»; x=9", "too large for a float"),
     *[(text, MEANINGLESS) for text in [
         "«1,5*x»; x=2", "x + «[x]»; x=2", "x*«1e999»; x=2", "x + «1j»; x=2", "«x < 2»; x=3",
-        "«x.data»; x=2", "sin(«x.real»); x=2", "«x[0]»; x=2", "«(lambda: x)()»; x=2", "«x if x else 1»; x=2",
-        "«'hostile()'»; x=2", "«f'{hostile()}'»; x=2", "sum([«*[x]»]); x=2", "sum(«[i for i in x]»); x=2",
-        "«x and x»; x=2", "x*«True»; x=2", "exp(«*x»); x=2", "(«x := 2»); x=2", "«x @ x»; x=2", "«not x»; x=2",
-        "«x // 2»; x=2", "«{x}»; x=2", "sum([«[x]»]); x=2", "«[x]» + [x]; x=2",
+        "«x.data»; x=2", "«(lambda: x)()»; x=2", "«'hostile()'»; x=2", "sum([«*[x]»]); x=2", "x*«True»; x=2",
+        "(«x := 2»); x=2", "«x @ x»; x=2", "«not x»; x=2", "sum([«[x]»]); x=2",
     ]],
     ("x; x=«nan»", "nan has no value"),
     ("x; x", "the command: found 'x', expected a new name and its number, such as x=2"),

@@ -178,10 +178,8 @@ def test_accuracy(predictions, targets, share, kind):
 test_what_accuracy_refuses = raising(
     (lambda: nn.accuracy([[1.0, 2.0]], [0, 1]), ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
     (lambda: nn.accuracy(SCORES * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
-    (lambda: nn.accuracy([1.0] * 4, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
     (lambda: nn.accuracy([1.0] * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 2 predictions and 2 targets, [[1.0, 0.0], [0.0, 1.0]], expected"),
     (lambda: nn.accuracy(SCORES, [[1], [0, 1]]), ValueError, "accuracy, targets: found rows of different lengths"),
-    (lambda: nn.accuracy(SCORES, MASKED), TypeError, "accuracy, targets: found an array with masked"),
     (lambda: nn.accuracy(TIMES, [1, 1]), TypeError, "accuracy, predictions: found np.datetime64"),
     (lambda: nn.accuracy([], []), ValueError, "accuracy: found 0 predictions"),
     (lambda: nn.accuracy(SCORES, [1, -1]), ValueError, "...2 targets, [[1.0], [-1.0]], ... and classes from 0 to 1"),
@@ -190,6 +188,4 @@ test_what_accuracy_refuses = raising(
     (lambda: nn.accuracy([0.5, -2.0], [1, 2]), ValueError, "...classes from -1 to 1"),
     # argmax gives the place of the nan
     (lambda: nn.accuracy([[math.nan, 1.0], [0.0, 1.0]], [0, 1]), ValueError, "...expected as many of each: numbers"),
-    (lambda: nn.accuracy([['1', '2'], ['2', '1']], [0, 1]), TypeError, "...found '1'"),
-    (lambda: nn.accuracy([[1.0], [1.0, 2.0]], [0, 1]), ValueError, "...found rows of different lengths"),
 )  # fmt: skip
