@@ -53,8 +53,7 @@ function paint() {
   write("", 84, 16, "ẋ₁"), write("", 14, -84, "ẋ₂"), through("speed ghost", s.trail),
   draw("ink", `M0 0L${at(100)}`), disc("solid", at(100), 11),
   disc("speed solid", at(17 * found.y), 7)),
-  h("label", "direction", h("input", { type: "range", min: -180, max: 180,
-    value: s.direction, oninput: ({ target }) => point(Number(target.value)) })),
+  h("label", "direction", slider({ min: -180, max: 180, value: s.direction }, point)),
   h("p", `ẋ₁ = ${places(u1)}, ẋ₂ = ${places(u2)}: y moves at `, h("output", places(found.y))))));
 }
 

@@ -95,6 +95,17 @@ function through(kind, points) {
   return d && draw(kind, `M${d}`);
 }
 
+// -- What people move
+
+const slider = (about, moved) => h("input", { type: "range", ...about,
+  oninput: ({ target }) => moved(Number(target.value)) });
+
+// Where an event is in its element, from the left and from the top.
+function placeIn({ currentTarget, clientX, clientY }) {
+  const { x, y } = currentTarget.getBoundingClientRect();
+  return [clientX - x, clientY - y];
+}
+
 // -- Words
 
 const bold = (kind) => (x) => h(kind, typeof x === "number" ? number(x) : x);

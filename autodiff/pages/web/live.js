@@ -81,8 +81,7 @@ function stepBar({ step, graph, playing, ask }, { asking, lost }) {
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
       h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
-      h("input", { type: "range", max: last, value: String(step), ariaValueText: said,
-        oninput: (event) => go(Number(event.target.value)) })),
+      slider({ max: last, value: String(step), ariaValueText: said }, go)),
     h("button.quiz", { ariaPressed: ask, disabled: lost && !ask, onclick: quiz },
       ask ? "No quiz" : "Quiz me"));
 }

@@ -121,10 +121,9 @@ function mapPicture(width, height) {
   const low = (m, k) => [disc("ink", at(m), k ? 3 : 4.5),
     write("ink middle", at(m)[0], at(m)[1] + 20,
       `${k && width < 700 ? "" : "minimum "}${number(tidy(value(m)), 3)}`)];
-  return h("div.view", { onclick: ({ clientX, clientY, currentTarget, target }) => {
-    const { left, top } = currentTarget.getBoundingClientRect();
-    const spot = [clientX - left, clientY - top];
-    if (box.inside(spot) && !target.closest(".handle")) drop(box.back(...spot));
+  return h("div.view", { onclick: (event) => {
+    const spot = placeIn(event);
+    if (box.inside(spot) && !event.target.closest(".handle")) drop(box.back(...spot));
   } }, box.shade, coloured && basins(box, frame),
   box.picture([box.lines, stepsOf(box, spots), trailsOf(box)], box.names, minima.map(low),
     leaving(box, spots), handle(box, spots[0])));

@@ -262,10 +262,6 @@ const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY -
 const swiped = ({ pointerType, timeStamp, clientX, clientY }) => pointerType === "touch"
   && timeStamp - ui.since < 150 && Math.abs(clientY - ui.from[1]) > Math.abs(clientX - ui.from[0]);
 const isOut = (at) => at.some((v) => v < -16 || v > view.s.plotWidth + 16);
-function placeIn({ currentTarget, clientX, clientY }) {
-  const { x, y } = currentTarget.getBoundingClientRect();
-  return [clientX - x, clientY - y];
-}
 addEventListener("touchmove", (event) => {
   if (ui.from && event.target.dataset.i && event.timeStamp - ui.since > 150) event.preventDefault();
 }, { passive: false });

@@ -222,9 +222,9 @@ function movePoint(i, px, py) {
 }
 
 const grab = ({ target, pointerId }) => target.dataset.i && target.setPointerCapture(pointerId);
-function drag({ target, currentTarget, pointerId, clientX, clientY }) {
-  const { x, y } = currentTarget.getBoundingClientRect();
-  if (target.hasPointerCapture(pointerId)) movePoint(target.dataset.i, clientX - x, clientY - y);
+function drag(event) {
+  const { target, pointerId } = event;
+  if (target.hasPointerCapture(pointerId)) movePoint(target.dataset.i, ...placeIn(event));
 }
 
 function nudge(event) {
