@@ -130,7 +130,6 @@ STEPS = {  # a rule, and where the parameters 1 and 1 are after two steps
     "one for all": (lambda grad, state: 0.5, [0.0, 0.0]),
     "a list": (lambda grad, state: [1, 2], [-1.0, -3.0]),
     "float32": (lambda grad, state: grad.astype(np.float32), [-7.0, 5.0]),
-    "truths": (lambda grad, state: grad > 3, [-1.0, 1.0]),
 }
 
 
@@ -142,14 +141,6 @@ def test_amounts_are_one_for_each_parameter_or_one_for_all(rule, moved):
     assert [p.data for p in params] == pytest.approx(moved)
     assert {type(p.data) for p in params} == {float}
     same(two_weights, optimizer=ruled(rule))
-
-
-class ByNorms(optim.SGD):
-    """A rate that follows the norms of weights and gradients, as LARS has for each layer."""
-
-    def change(self, grad, state):
-        weights = np.linalg.norm([p.data for p in self.params])
-        return self.lr * weights / np.linalg.norm(grad) * grad
 
 
 class OfGradients(optim.SGD):
@@ -196,7 +187,7 @@ def by_signs(params):
     return optimizer
 
 
-OWN = [partial(kind, lr=0.1) for kind in (ByNorms, OfGradients, OfState, Clipping)]
+OWN = [partial(kind, lr=0.1) for kind in (OfGradients, OfState, Clipping)]
 
 
 @pytest.mark.parametrize("make", [*OWN, clipping, by_signs])
@@ -236,7 +227,6 @@ WRONG = {
     "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; change() returns such amounts, memory names what is in state"),
     "forgotten": (lambda grad, state: state.pop("last"), "found ['p'], expected ['p', 'last']"),
     "a scalar state": (set_last(max), "last: found np.float64(...) of type float64, shape (), expected floats of shape (2,)"),
-    "a list": (set_last(list), "of type list, shape (), expected"),
     "truths": (set_last(lambda grad: grad > 0), "of type ndarray, shape (2,), expected floats"),
 }  # fmt: skip
 REFUSED = {  # also by fit, before anything has moved
@@ -319,9 +309,7 @@ test_a_state_of_another_optimizer_changes_nothing = raising(
     (lambda: load(ADAM.state_dict() | {"state": {}}), ValueError, f"{NAMES}steps: found shape None, expected (2,); mean: ...; square: found"),
     (lambda: load(ADAM.state_dict() | {"state": optim.Adam([Value(1.0)]).state_dict()["state"]}), ValueError, f"{NAMES}steps: found shape (1,), expected (2,); mean:"),
     (lambda: load(optim.SGD([Value(1.0)], lr=1.0).state_dict()), ValueError, f"{NAMES}betas: found shape None, expected (2,); eps: ...; momentum: found shape (), expected None"),
-    (lambda: load(changed("settings", lr=-1.0)), ValueError, "Adam, lr: found -1.0, expected a number >= 0"),
     (lambda: load(changed("settings", betas=[1.0, 0.5])), ValueError, "Adam, betas: found 1.0, expected a number >= 0, below 1"),
-    (lambda: load(changed("settings", betas=0.9)), ValueError, f"{NAMES}betas: found shape (), expected (2,)"),
     (lambda: load(changed("settings", lr=[0.1, 0.5])), ValueError, f"{NAMES}lr: found shape (2,), expected ()"),
     (lambda: load(changed("settings", lr=None)), TypeError, "load_state_dict of Adam, lr: found None of type NoneType, expected one real number"),
     (lambda: load(changed("state", mean=[1.0, "1"])), TypeError, "load_state_dict of Adam, mean: found '1' of type str, expected one real number"),
