@@ -130,7 +130,6 @@ STEPS = {  # a rule, and where the parameters 1 and 1 are after two steps
     "one for all": (lambda grad, state: 0.5, [0.0, 0.0]),
     "a list": (lambda grad, state: [1, 2], [-1.0, -3.0]),
     "float32": (lambda grad, state: grad.astype(np.float32), [-7.0, 5.0]),
-    "truths": (lambda grad, state: grad > 3, [-1.0, 1.0]),
 }
 
 
@@ -142,14 +141,6 @@ def test_amounts_are_one_for_each_parameter_or_one_for_all(rule, moved):
     assert [p.data for p in params] == pytest.approx(moved)
     assert {type(p.data) for p in params} == {float}
     same(two_weights, optimizer=ruled(rule))
-
-
-class ByNorms(optim.SGD):
-    """A rate that follows the norms of weights and gradients, as LARS has for each layer."""
-
-    def change(self, grad, state):
-        weights = np.linalg.norm([p.data for p in self.params])
-        return self.lr * weights / np.linalg.norm(grad) * grad
 
 
 class OfGradients(optim.SGD):
@@ -196,7 +187,7 @@ def by_signs(params):
     return optimizer
 
 
-OWN = [partial(kind, lr=0.1) for kind in (ByNorms, OfGradients, OfState, Clipping)]
+OWN = [partial(kind, lr=0.1) for kind in (OfGradients, OfState, Clipping)]
 
 
 @pytest.mark.parametrize("make", [*OWN, clipping, by_signs])
@@ -232,14 +223,10 @@ def counts(grad, state):
 
 WRONG = {
     "column": (lambda grad, state: np.linalg.solve(np.diag(grad), grad[:, None]), "shape (2, 2), expected floats of shape (2,)"),
-    "too many": (lambda grad, state: np.ones((3, 2)), "shape (3, 2)"),
     "Values": (lambda grad, state: np.array([Value(g) for g in grad]), "found array([Value(data="),
-    "complex": (lambda grad, state: grad * 1j, "of type ndarray"),
     "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; change() returns such amounts, memory names what is in state"),
     "forgotten": (lambda grad, state: state.pop("last"), "found ['p'], expected ['p', 'last']"),
     "a scalar state": (set_last(max), "last: found np.float64(...) of type float64, shape (), expected floats of shape (2,)"),
-    "a longer state": (set_last(lambda grad: np.ones(3)), "shape (3,), expected floats of shape (2,)"),
-    "a list": (set_last(list), "of type list, shape (), expected"),
     "truths": (set_last(lambda grad: grad > 0), "of type ndarray, shape (2,), expected floats"),
 }  # fmt: skip
 REFUSED = {  # also by fit, before anything has moved
@@ -312,30 +299,20 @@ def changed(part, **changes):
 
 
 NAMES = "load_state_dict of Adam: "
-DEEP = [1.0]
-DEEP.append(DEEP)
 
 
 test_a_state_of_another_optimizer_changes_nothing = raising(
     *[(lambda state=state: load(state), ValueError, f"{NAMES}found {typed(state)}, expected a dict of ['settings', 'state']; save it by state_dict() of Adam")
-      for state in (3, {}, None, [1], {"0.weight": [[1.0]]}, {"settings": {}})],
+      for state in (3, {"settings": {}})],
     *[(lambda part=part, x=x: load(ADAM.state_dict() | {part: x}), TypeError, f"{NAMES}found {typed(x)}, expected a dict from names to numbers")
-      for part in ("settings", "state") for x in (None, 3, "ab", [1.0])],
+      for part in ("settings", "state") for x in (None, [1.0])],
     (lambda: load(ADAM.state_dict() | {"state": {}}), ValueError, f"{NAMES}steps: found shape None, expected (2,); mean: ...; square: found"),
     (lambda: load(ADAM.state_dict() | {"state": optim.Adam([Value(1.0)]).state_dict()["state"]}), ValueError, f"{NAMES}steps: found shape (1,), expected (2,); mean:"),
     (lambda: load(optim.SGD([Value(1.0)], lr=1.0).state_dict()), ValueError, f"{NAMES}betas: found shape None, expected (2,); eps: ...; momentum: found shape (), expected None"),
-    (lambda: load(changed("settings", lr=-1.0)), ValueError, "Adam, lr: found -1.0, expected a number >= 0"),
     (lambda: load(changed("settings", betas=[1.0, 0.5])), ValueError, "Adam, betas: found 1.0, expected a number >= 0, below 1"),
-    (lambda: load(changed("settings", betas=0.9)), ValueError, f"{NAMES}betas: found shape (), expected (2,)"),
     (lambda: load(changed("settings", lr=[0.1, 0.5])), ValueError, f"{NAMES}lr: found shape (2,), expected ()"),
-    *[(lambda x=x: load(changed("settings", lr=x)), TypeError, f"load_state_dict of Adam, lr: found {typed(x)}, expected one real number") for x in ("1", None, 1j)],
-    *[(lambda x=x: load(changed("state", mean=[1.0, x])), TypeError, f"load_state_dict of Adam, mean: found {typed(x)}, expected one real number") for x in ("1", None, 1j)],
-    (lambda: load(changed("state", mean=None)), ValueError, f"{NAMES}mean: found shape (), expected (2,)"),
-    (lambda: load(changed("state", mean="ab")), ValueError, f"{NAMES}mean: found shape (), expected (2,)"),
-    (lambda: load(changed("state", mean=[1.0, [2.0, 3.0]])), ValueError, f"{NAMES}mean: found shape (2, (), (2,)), expected (2,)"),
-    (lambda: load(changed("state", mean={0: 1.0, 1: 2.0})), TypeError, "load_state_dict of Adam, mean: found {0: 1.0, 1: 2.0} of type dict, expected numbers in lists"),
-    (lambda: load(changed("state", mean=DEEP)), ValueError, "load_state_dict of Adam, mean: found lists in lists without an end"),
-    (lambda: load(changed("state", mean=[1.0, 10**400])), OverflowError, "load_state_dict of Adam, mean: found an int too large"),
+    (lambda: load(changed("settings", lr=None)), TypeError, "load_state_dict of Adam, lr: found None of type NoneType, expected one real number"),
+    (lambda: load(changed("state", mean=[1.0, "1"])), TypeError, "load_state_dict of Adam, mean: found '1' of type str, expected one real number"),
     *[(lambda x=x: load(changed("state", mean=[x, 1.0])), ValueError, "load_state_dict of Adam, mean: found ..., expected finite numbers") for x in (math.nan, math.inf)],
     *[(lambda x=x: load(changed("state", steps=[x, 1.0])), ValueError, "load_state_dict of Adam, steps: found ..., expected ... whole ones of steps") for x in (0.5, -1)],
 )  # fmt: skip

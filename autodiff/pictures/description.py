@@ -29,8 +29,11 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
         ]
         return "; ".join([value, ", ".join(slopes)]) if slopes else value
     roles = [scene.leaves.role(x) for x in nodes if not x.parents]
-    kinds = [kind for kind in ("input", "parameter", "constant") if kind in roles]
-    parts = ", ".join(counted(roles.count(kind), kind) for kind in kinds)
+    parts = ", ".join(
+        counted(roles.count(kind), kind)
+        for kind in ("input", "parameter", "constant")
+        if kind in roles
+    )
     operations = counted(len(nodes) - len(roles), "operation")
     result = f"{names[root]} = {result}" if names[root] else f"the output is {result}"
     return f"{operations} on {parts}; {result}"

@@ -56,11 +56,13 @@ def _frames(picture: Digraph, drawn: Sheet) -> dict[tuple[int, ...], Digraph]:
         for length, i in enumerate(panel.frames, start=1):
             if (path := panel.frames[:length]) not in frames:
                 frame = frames[path] = Digraph(name=f"cluster{i + 1}")
-                colours = {"color": sheet.LINE, "fillcolor": sheet.PANEL}
-                frame.attr(style="rounded,filled", margin="6", **colours)
+                frame.attr(
+                    style="rounded,filled", margin="6", color=sheet.LINE, fillcolor=sheet.PANEL
+                )
                 # where edges run across the fewest titles
-                text = f"<{markup(drawn.frames[i])}>"
-                frame.attr(label=text, labelloc="b", labeljust="l", tooltip=" ")
+                frame.attr(
+                    label=f"<{markup(drawn.frames[i])}>", labelloc="b", labeljust="l", tooltip=" "
+                )
     return frames
 
 
@@ -128,24 +130,24 @@ def _bordered(rows: list[str], border: int, spacing: int, more: str) -> str:
 def _rows(face: Face, way: str) -> list[str]:
     """The cells; for an operation with several slots, a narrow one on the side for each of them."""
     if (count := face.slots) == 1:
-        return ["".join(_cell(x, face.padding) for x in row) for row in face.rows]
+        return ["".join(_cell(face, x) for x in row) for row in face.rows]
     rows = [f'<td port="a{i}" width="6" height="6"></td>' for i in range(count)]
     ((cell,),) = face.rows
     if way == "TB":
-        return ["".join(rows), _cell(cell, face.padding, f' colspan="{count}"')]
-    rows[0] += _cell(cell, face.padding, f' rowspan="{count}"')
+        return ["".join(rows), _cell(face, cell, f' colspan="{count}"')]
+    rows[0] += _cell(face, cell, f' rowspan="{count}"')
     rows[0] += f'<td rowspan="{count}" width="6"></td>'
     return rows
 
 
-def _cell(cell: Cell | Image, padding: int, span: str = "") -> str:
+def _cell(face: Face, cell: Cell | Image, span: str = "") -> str:
     if isinstance(cell, Image):
         size = f'fixedsize="true" width="{cell.width / 2:g}" height="{cell.height / 2:g}"'
         text = _of_rows([f'<td {size}><img src="{cell.name}" scale="both"/></td>'], BARE)
     else:
         span += f' colspan="{cell.columns}"' * (cell.columns > 1)
         text = "<br/>".join("".join(map(_coloured, line)) for line in cell.lines)
-    return f'<td{span} cellpadding="{padding}">{text}</td>'
+    return f'<td{span} cellpadding="{face.padding}">{text}</td>'
 
 
 def _coloured(text: Text) -> str:

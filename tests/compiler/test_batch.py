@@ -226,7 +226,6 @@ WRITTEN = [  # a loss of x and w, their shapes, and how often texts stand in its
     (lambda x, w: (ad.cos(x[0]) + 2) ** -1.5, (1,), (1,), {"values = (xp.cos(x1) + 2.0) ** (-1.5)": 1}),
 ]  # fmt: skip
 CHAINS = [  # of additions and products of four each: what is joined to sums and dots, what stays
-    (lambda x, w: w[0] * x[0] + w[1] * x[1], NO_DOT),
     (lambda x, w: x[0] - x[1] + x[2], {".sum(": 0}),
     (lambda x, w: x[0] + x[1] + w[0] + x[2], {".sum(": 1}),
     (lambda x, w: layer(x[:3], [w[:3]], [w[3]])[0], {" @ ": 1}),
@@ -300,7 +299,6 @@ EXTREMES = [  # an output, inputs and parameters, and the values and gradients t
     *[(f, [[1.7e9 + STEP, 1.7e9, 1.7e9 + STEP, 1.7e9 + STEP]], [1.7e9] * 4, [3 * STEP], [-1.0] * 4)
       for f in (
           lambda x, w: ad.sum([a - b for a, b in zip(x, w)]),
-          lambda x, w: sum(a - b for a, b in zip(x, w)),
           lambda x, w: (x[0] - w[0]) + (x[1] - w[1]) + (x[2] - w[2]) + (x[3] - w[3]),
           lambda x, w: 0.0 - sum(-a + b for a, b in zip(x, w)),
       )],

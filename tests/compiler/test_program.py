@@ -212,7 +212,7 @@ def test_a_program_computes_with_floats(number):
             assert (found, gradient) == (8400.0 * other, (1200.0 * other, 8400.0))
 
 
-NO_NUMBERS = [None, [1.0, 2.0], Value(2.0), ad.Dual(2.0, 1.0), 1j, {}, "3", np.datetime64(3, "D")]
+NO_NUMBERS = [None, Value(2.0), 1j]
 
 
 @pytest.mark.parametrize("given", NO_NUMBERS, ids=lambda x: type(x).__name__)

@@ -57,7 +57,6 @@ def ninth(x):  # one of one's own in another: its lines stand in the derivative
     (lambda a, b: a + (-0.0), "v₋₁ + (-0) | v₁"),
     (lambda a, b: a**b + 2**a + a**3 / 1, "v₋₁**v₀ | 2**v₋₁ | v₋₁**3 | v₁ + v₂ | v₃ / 1 | v₄ + v₅ | v₆"),
     (lambda a, b: cube(a), "cube(v₋₁) | v₁"),
-    (lambda a, b: a, "v₋₁"),
 ])  # fmt: skip
 def test_formulas_have_brackets_where_they_are_needed_and_only_there(f, formulas):
     rows = trace(f, 3.0, 2.0).rows

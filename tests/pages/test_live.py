@@ -185,7 +185,6 @@ def moved(by, target="{ node: state.graph.inputs[0] }"):
 
 level = partial(running, x2=0.0)
 SAID = [
-    ("x=3;x*x", END, FIRST, "All gradients are here. Move x by 0.01, and y moves by about 0.06."),
     ("x=0;x*x", END, FIRST, "All gradients are here. Move x by 0.01, and y moves by about 0."),
     # by 0.01, y would move by -50 instead of -100
     ("x=0.01;1/x", END, FIRST, "All gradients are here. Move x by 0.0001, and y moves by about −1."),
@@ -195,7 +194,6 @@ SAID = [
     # formulas that are none
     ("tanh(w x + b)", "", FIRST, "“x” stands where ) is expected; a product needs its sign: x*y"),
     ("(" * 1999, "", FIRST, "The formula is nested too deep"),
-    ("|" * 1999, "", FIRST, "The formula is nested too deep"),
     ("x" + "+x" * 60, "", FIRST, "More than 60 boxes cannot be shown"),
     # an input that is touched
     ("a=2;b=1.5;(a+b)*b", TOUCHED, FIRST, "Move a a little and y moves 1.5 times as far."),
@@ -215,11 +213,11 @@ SAID = [
     ("x=0;2/x", TOUCHED, FIRST, "2 / x has no value at x = 0."),
     ("x=1000;exp(x)", TOUCHED, FIRST, "exp x is too large at x = 1000."),
     # a gradient moves its wire, and a message one use of it
-    (fork, moved(0.1, "{ node: 1 }"), FIRST, "Move only b by +0.1, and y moves by +0.41."),
-    (fork, moved(0.1, "{ node: 1 }"), ".pill, .fact", "+0.1 | +0.1 | +0.41 | foretold4 · 0.1+0.4 | measuredy 3 → 3.41+0.41"),
-    (fork, moved(0.1, "{ node: 1 }"), BESIDE, BENDS.format(0.01, 100)),
-    (fork, moved(0.1, "{ edge: [3, 1] }"), f".fact b, {BESIDE}", f"+0.3 | +0.3 | {STRAIGHT}"),  # (a + b) 1.1
-    (fork, moved(0.1, "{ edge: [2, 1] }"), f".fact b, {BESIDE}", f"+0.1 | +0.1 | {STRAIGHT}"),
+    (fork, moved(0.1, "{ node: 1 }"), f"{FIRST}, .pill, .fact, {BESIDE}",
+     "Move only b by +0.1, and y moves by +0.41. | +0.1 | +0.1 | +0.41 | foretold4 · 0.1+0.4 "
+     f"| measuredy 3 → 3.41+0.41 | {BENDS.format(0.01, 100)}"),
+    (fork, moved(0.1, "{ edge: [3, 1] }"), f"{FIRST}, .fact b, {BESIDE}",  # (a + b) 1.1
+     f"Move this one use of b by +0.1, and y moves by +0.3. | +0.3 | +0.3 | {STRAIGHT}"),
     ("x=0.6; asin(x)", moved(1), ".gradient + .how", "1.25 · (−1)"),  # 1/√(1 − 0.36) = 1.25
     ("x=0;relu(x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, 0. There are two slopes, and the gradient is one of them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
@@ -227,13 +225,11 @@ SAID = [
     ("x=-30;exp(x)", moved(1), BESIDE, BENDS.format("6.7·10⁻¹⁴", 140)),  # e⁻³⁰ (e - 2), e⁻³⁰ (e⁰·¹ - 1.1)
     ("x=1000;1000000*x+x*x", moved(0.1), BESIDE, BENDS.format(0.01, 100)),
     ("x=0.01;less(0.01,x)+x", moved(0.1), BESIDE, "Off by 1, however small the move: here y jumps."),
-    (fork, moved(0.1, "{ edge: [3, 1] }"), FIRST, "Move this one use of b by +0.1, and y moves by +0.3."),
     ("x=0;x^2*(1-x)", moved(1), BESIDE, "Met by chance: on the way, the curve is not straight."),
     ("x=0.1;x^2*(x-0.1)", moved(-0.1), BESIDE, BENDS.format("0.001", 53)),  # 10⁻³, 1.9·10⁻⁵
     ("x=0;relu(x)-relu(-x)", TOUCHED, FIRST, "Corners meet here: y has a slope, and the gradient is not that."),
     # a question comes first and is answered by measuring; some have no answer
     (fork, "", ".choices button", "+0.1 | +0.3 | +0.4"),
-    ("(a+b)*b", "", ".choices button", "+0.3 | +0.5 | +0.8"),
     (fork, CHOSEN.format(1), f"{FIRST}, .fact b, {BESIDE}",
      "Move only b by +0.1, and y moves by +0.41. | +0.41 | +0.3 | "
      "Press Play: the gradient of b comes back, and would have told you."),
@@ -261,7 +257,6 @@ SAID = [
      "Too large a step: it lands higher."),
     # arrows, which have no words, point downhill: back where a gradient is positive
     (level, END, ".arrow.back, .slider .end", " | 0.5 |  | 1"),
-    (level, f"{END}; move(2, -20)", ".slider .end", "−19.5 | 1.592"),
     (level, f"{END}; move(0, -1); move(0, 0.1); move(2, 0.5)", ".arrow.back, .slider .end",
      " | 10.5 | −0.778"),
     # an announcement for each step, and none while something is dragged
@@ -840,7 +835,6 @@ def test_a_line_of_a_step_names_the_number_that_it_multiplies_by(browser):
 
 ENDS = [
     ("x=0; x*x", "The gradients are 0, or as good as: y can fall no more from here."),
-    ("x=0; abs(x)", "The gradients are 0, or as good as: y can fall no more from here."),
     ("x=0; maximum(x, -2*x)", "However short a step along these gradients, y can fall no more."),
     ("x=0; sqrt(x)", "Where a number is missing or infinite, no step leads down."),
     ("x=-1; log(x)", "Where a number is missing or infinite, no step leads down."),

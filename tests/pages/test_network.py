@@ -211,12 +211,7 @@ def test_after_the_guess_the_arrows_are_seen_tip_to_tail(browser, width, height)
 def test_of_wires_that_cross_a_tap_holds_the_nearest(browser, width):
     browser.show(network.page(), width=width, height=360 if width == 640 else 844)
     for wire in range(18):
-        x, y = browser.evaluate(
-            f"""(() => {{ const e = document.querySelector("path[data-wire='{wire}']");
-            e.scrollIntoView({{ block: "center" }}); const p = e.getPointAtLength(e.getTotalLength() * 0.42);
-            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] }})()"""
-        )
-        browser.touch(x, y)
+        browser.touch(*browser.on_line(f"path[data-wire='{wire}']", 0.42))
         assert browser.evaluate("view.s.wire") == wire
 
 
@@ -500,12 +495,7 @@ def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
     browser.touch(*at(browser, -5.9, 5.9))
     assert browser.evaluate("paint(), view.t.rows.at(-1)") == [-5.9, 5.9, 1]
     for _ in range(2):  # a second tap does not let go
-        x, y = browser.evaluate(
-            """(() => { const e = document.querySelector("[data-wire='2']");
-            e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 2);
-            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
-        )
-        browser.touch(x, y)
+        browser.touch(*browser.on_line("[data-wire='2']", 0.5))
         assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [2, True]
     browser.press("Escape")
     assert browser.evaluate("view.s.wire") == 2

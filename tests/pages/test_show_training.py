@@ -302,14 +302,12 @@ def test_the_key_names_every_class(browser):
 # -- Who pulls this weight? -----------------------------------------------------------------------
 
 
-def pulled(inputs, optimizer=optim.Adam, **more):
+def pulled(inputs, **more):
     """A page, its model and its samples: of a wire of the first layer."""
     model = network(inputs, 3, 2, 1)
-    xs, ys = (
-        [[math.sin(3 * i), math.cos(i)][:inputs] for i in range(12)],
-        [i % 2 for i in range(12)],
-    )
-    descent = optimizer(model.parameters(), lr=0.05)
+    xs = [[math.sin(3 * i), math.cos(i)][:inputs] for i in range(12)]
+    ys = [i % 2 for i in range(12)]
+    descent = optim.Adam(model.parameters(), lr=0.05)
     return show_training(model, xs, ys, nn.mse_loss, descent, **more), model, xs, ys, descent
 
 
@@ -369,12 +367,7 @@ def test_a_wire_is_held_by_keys_and_by_touch_while_points_move_and_the_network_l
     browser.evaluate("document.querySelector('.net svg').focus()")
     browser.press("Escape")
     assert "Touch a wire: who pulls it?" in browser.words()
-    x, y = browser.evaluate(
-        """(() => { const e = document.querySelector('[data-wire="0"]');
-        e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 3);
-        const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
-    )
-    browser.touch(x, y)
+    browser.touch(*browser.on_line("[data-wire='0']", 1 / 3))
     assert browser.evaluate("paint(), [s.wire, s.held]") == [0, True]
 
 

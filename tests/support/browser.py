@@ -146,6 +146,15 @@ class Browser:
             f"return [r.x + r.width * {across}, r.y + r.height / 2] }})()"
         )
 
+    def on_line(self, selector, share):
+        """A point of a line, so far from its start, scrolled into sight."""
+        return self.evaluate(
+            f"(() => {{ const e = document.querySelector({selector!r});"
+            "e.scrollIntoView({ block: 'center' });"
+            f"const p = e.getPointAtLength(e.getTotalLength() * {share});"
+            "const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"
+        )
+
     def push(self, words):
         """Click on the button that says this."""
         buttons = "[...document.querySelectorAll('button')]"

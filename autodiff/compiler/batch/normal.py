@@ -30,7 +30,6 @@ from ...engine.operation import Operation
 from ...engine.value import Value, leaf
 
 LINEAR: set[Operation] = {ops.add, ops.sub, ops.neg, ops.sum}
-PRODUCT: set[Operation] = {ops.mul}
 Side = tuple[Value, ...]
 Kind = tuple[Any, ...]  # of like terms: whether they have a minus, and their factors
 
@@ -136,7 +135,7 @@ class NormalForm(dict[Value, Value]):
         factors, stack = [], [term]
         while stack:
             x = stack.pop()
-            if x._operation in PRODUCT and self.uses[x] == 1:
+            if x._operation is ops.mul and self.uses[x] == 1:
                 stack += x.parents[::-1]
             else:
                 factors.append(x)

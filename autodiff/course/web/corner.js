@@ -46,13 +46,12 @@ function paint() {
     : [`column ${j}`, `column ${i} of A`];
   match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", G ?? C, nudged)),
-  h("p", { "aria-live": "polite" }, s.waits ? `${G ? "" : `${names[s.at]} is nudged. `}Point at ${names[s.at]} when you have guessed.`
+  h("p", { ariaLive: "polite" }, s.waits ? `${G ? "" : `${names[s.at]} is nudged. `}Point at ${names[s.at]} when you have guessed.`
     : G ? `The gradient of ${names[s.at]} adds up ${mover} of G times ${factor}: ${sum(nudged)}.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),
-  h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",
-    min: 0, max: entries.length - 1, value: s.at,
-    oninput: ({ target }) => nudge(Number(target.value)) }))));
+  h("label", "Point at an entry of A or B, or drag", slider({ min: 0,
+    max: entries.length - 1, value: s.at }, nudge))));
 }
 
 follow(paint);

@@ -45,16 +45,15 @@ function paint() {
   const found = tangents(u1, u2), at = (far) => [far * u1, -far * u2];
   s.trail = [...s.trail, at(17 * found.y)].slice(-400);
   match(main, h("main.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
-    "aria-label": "the graph of y, with the tangent of every line" },
+    ariaLabel: "the graph of y, with the tangent of every line" },
   lines, Object.entries(found).map(boxOf)),
   h("section", h("svg.dial", { viewBox: "-122 -122 244 244", role: "img",
-    "aria-label": "a dial for the direction", onpointerdown: turn, onpointermove: turn },
+    ariaLabel: "a dial for the direction", onpointerdown: turn, onpointermove: turn },
   disc("", [0, 0], 100), draw("soft thin", "M-100 0H100M0 -100V100"),
   write("", 84, 16, "ẋ₁"), write("", 14, -84, "ẋ₂"), through("speed ghost", s.trail),
   draw("ink", `M0 0L${at(100)}`), disc("solid", at(100), 11),
   disc("speed solid", at(17 * found.y), 7)),
-  h("label", "direction", h("input", { type: "range", min: -180, max: 180,
-    value: s.direction, oninput: ({ target }) => point(Number(target.value)) })),
+  h("label", "direction", slider({ min: -180, max: 180, value: s.direction }, point)),
   h("p", `ẋ₁ = ${places(u1)}, ẋ₂ = ${places(u2)}: y moves at `, h("output", places(found.y))))));
 }
 

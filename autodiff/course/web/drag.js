@@ -8,17 +8,16 @@ const place = ([x, y]) => [scaled(x, ends[0], 12, 348), scaled(y, ends[1], 208, 
 
 function paint() {
   const [name, said, shown] = frames[s.at], line = (kind, k) => through(kind, frames[k][2].map(place));
-  match(main, h("main.lesson", h("label", label, h("input", { type: "range", min: 0,
-    max: frames.length - 1, value: s.at, "aria-valuetext": name,
-    oninput: ({ target }) => {
-      s.seen.add(s.at);
-      s.at = Number(target.value);
-      paint();
-    } }), h("b", name)),
-  dots.length > 0 && h("svg.curve", { viewBox: "0 0 360 240", role: "img", "aria-label": said },
+  match(main, h("main.lesson", h("label", label, slider({ min: 0, max: frames.length - 1,
+    value: s.at, ariaValueText: name }, (at) => {
+    s.seen.add(s.at);
+    s.at = at;
+    paint();
+  }), h("b", name)),
+  dots.length > 0 && h("svg.curve", { viewBox: "0 0 360 240", role: "img", ariaLabel: said },
     [...s.seen].map((k) => line("ghost", k)), line("value thick", s.at),
     dots.map((dot) => disc("solid", place(dot), 4.5))),
-  h(dots.length ? "section" : "p", { "aria-live": "polite" }, said),
+  h(dots.length ? "section" : "p", { ariaLive: "polite" }, said),
   !dots.length && h("pre", shown)));
 }
 

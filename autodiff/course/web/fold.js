@@ -35,16 +35,15 @@ function spot({ x, y, row }) {
 function paint() {
   const left = nodes.filter((node) => node.below.length
     && (s.folded < node.row + 1 || node === firsts[node.row]));
-  match(main, h("main.lesson", h("label", "fold", h("input", { type: "range", min: 0,
-    max: rows.length, step: 0.05, value: s.folded,
-    oninput: ({ target }) => { s.folded = Number(target.value); paint(); } })),
+  match(main, h("main.lesson", h("label", "fold", slider({ min: 0, max: rows.length,
+    step: 0.05, value: s.folded }, (folded) => { s.folded = folded; paint(); })),
   h("svg.tree", { viewBox: `0 0 ${32 * width} ${58 * depth}`, role: "img",
-    "aria-label": "the tree of a formula, folding into its graph" },
+    ariaLabel: "the tree of a formula, folding into its graph" },
   nodes.map((node) => through("soft thin", [spot(node), spot(node.above ?? node)])),
   nodes.map((node) => put(s.folded < node.row + 1 ? "" : "one", spot(node), disc("", [0, 0], 13),
     write("", 0, 5.5, node.text.replace("*", "×")), write("small", 22, 5, `v${node.row}`)))),
   h("section", h("b", left.length), " operations",
-    h("pre", { "aria-live": "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
+    h("pre", { ariaLive: "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
 }
 
 follow(paint);

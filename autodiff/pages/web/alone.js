@@ -6,7 +6,7 @@ const EXAMPLES = ["a = 2; b = 3; (a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w
   "1/(1 + e^(−x))", "max(a, b)·2", "|a|·√b"];
 const formulaOf = remembered((text) => parse(text, byName).formula);
 const examples = ({ graph }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
-  EXAMPLES.map((x) => h("button.math", { "aria-pressed": formulaOf(x) === graph.formula,
+  EXAMPLES.map((x) => h("button.math", { ariaPressed: formulaOf(x) === graph.formula,
     onclick: () => { set({ editing: false }); retype(x, true, true); } }, x.split("; ").at(-1))));
 
 // The graph of a typed text; numbers that it does not give stay as they were.

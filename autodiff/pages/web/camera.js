@@ -93,7 +93,7 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
       y: low + (event.clientY - y) / long * (high - low) } });
   };
   return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
-    height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}; font-size: ${14 / scale}px`, "aria-hidden": "true",
+    height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}; font-size: ${14 / scale}px`, ariaHidden: "true",
     onpointerdown: look, onpointermove: look },
   end("end", -8 / scale, ({ kind }) => kind === "input"),
   end("", length + 8 / scale, ({ node }) => node === graph.output), units.map(wire),

@@ -7,7 +7,7 @@ function sliderRow({ graph, leaves, ranges, touched, step, proof }, view, i) {
   const downhill = complete && step === graph.last
     ? -Math.sign(slope) * Math.min(0.34, 0.05 + 0.04 * Math.abs(slope)) : 0;
   const self = { node: i }, touch = () => actions.touch(i);
-  const proves = { "aria-pressed": isSame(proof, self),
+  const proves = { ariaPressed: isSame(proof, self),
     disabled: view.lost, onclick: () => actions.prove(self) };
   const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
   const leave = ({ target }) => left(target.validity.valid);
@@ -18,10 +18,10 @@ function sliderRow({ graph, leaves, ranges, touched, step, proof }, view, i) {
   return h("div", { class: touched === i ? "slider touched" : "slider", key: `in${i}` },
     h("span.label", { title: said }, nameIn(name)),
     track(value, range, downhill, // a value meets its steps
-      { step: by, ...field, "aria-label": said, onpointerdown: touch },
+      { step: by, ...field, ariaLabel: said, onpointerdown: touch },
       min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
-      "aria-label": `${said}, as a number`, ...field }),
+      ariaLabel: `${said}, as a number`, ...field }),
     h("span.end", complete ? h("button.gradient.proves", proves, fitted(slope, 64, 17))
       : h("span.place")));
 }

@@ -151,5 +151,5 @@ function descentPane(state) {
     h("p", { role: "status" }, why ?? (far || say`Each step takes ${blue(rate)} ·
       ${orange("gradient")} off every ${graph.neurons.size ? "weight" : "input"}. Hold
       **Descend**, and it goes on.`)),
-    h("svg.plot", { width, height: 60, "aria-hidden": "true" }, sparkOf(trail, width, 60)));
+    h("svg.plot", { width, height: 60, ariaHidden: "true" }, sparkOf(trail, width, 60)));
 }

@@ -29,8 +29,7 @@ function make(tree, space) {
 const LIVE = ["value", "open"]; // what people change too
 function setOne(element, key, x) {
   if (element.type === "number" && element === document.activeElement) return; // while one types
-  if (typeof x === "boolean" && key.startsWith("aria-")) element.setAttribute(key, x);
-  else if (key.startsWith("on") || LIVE.includes(key)) {
+  if (/^(on|aria)\w/.test(key) || LIVE.includes(key)) {
     if (element[key] !== x) element[key] = x;
   } else if (x === undefined || x === null || x === false) element.removeAttribute(key);
   else element.setAttribute(key, x === true ? "" : x);
@@ -119,6 +118,17 @@ function through(kind, points) {
   const known = points.filter((point) => !point.some(Number.isNaN));
   const d = known.map((point) => point.map((v) => v.toFixed(1))).join("L");
   return d && draw(kind, `M${d}`);
+}
+
+// -- What people move
+
+const slider = (about, moved) => h("input", { type: "range", ...about,
+  oninput: ({ target }) => moved(Number(target.value)) });
+
+// Where an event is in its element, from the left and from the top.
+function placeIn({ currentTarget, clientX, clientY }) {
+  const { x, y } = currentTarget.getBoundingClientRect();
+  return [clientX - x, clientY - y];
 }
 
 // -- Words

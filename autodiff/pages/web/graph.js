@@ -295,8 +295,8 @@ const proves = remembered((_, target) => {
 function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
   const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
   const touchable = !view.lost && { role: "button", tabindex: -1,
-    "aria-pressed": proving, "data-at": i, ...proves(`${target.node}/${target.edge}`, target),
-    "aria-label": `gradient ${textOf(h("g", inside))}: prove it` };
+    ariaPressed: proving, "data-at": i, ...proves(`${target.node}/${target.edge}`, target),
+    ariaLabel: `gradient ${textOf(h("g", inside))}: prove it` };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
     box("hit", wide, tall, Math.min(tall / 2, 11), left, top),
     write(`gradient ${align}`, x, y, inside));

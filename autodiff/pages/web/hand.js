@@ -33,8 +33,8 @@ function parameter(label, k) {
   const [name, ...rest] = label.split(" "), p = t.p[k], ends = [lows[k], lows[k] + span];
   return h("div", { class: p > ends[0] && p < ends[1] ? "row slider" : "row slider off" },
     h("span.name", nameIn(name), h("small", rest.join(" "))),
-    track(p, ends, s.asked && -t.g[k] * perUnit, { step: "any", "aria-label": label,
-      "aria-valuetext": places(p), oninput: ({ target }) => byHand(k, Number(target.value)) }),
+    track(p, ends, s.asked && -t.g[k] * perUnit, { step: "any", ariaLabel: label,
+      ariaValueText: places(p), oninput: ({ target }) => byHand(k, Number(target.value)) }),
     h("output", places(p), s.asked && h("small", places(t.g[k]))));
 }
 

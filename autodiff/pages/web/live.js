@@ -19,9 +19,9 @@ function page(state) {
     style: `--low: ${panelOf(state)}px; --tall: ${tallOf(state)}px` },
     h("header", data?.back && h("button.out", { onclick: data.back }, "← the network"),
       title(state, view), shareMenu(state)), typing && examples(state),
-    h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
+    h("p", { id: "sentence", ariaLive: dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
-    h("section", { "aria-label": "Graph", 
+    h("section", { ariaLabel: "Graph", 
       class: `stage ${zoomed && "zoomed"} ${wide && "wide"}`, ...HAND },
       state.height && [h(beyond ? "div.beyond" : "div", { style: fadesOf(state, fit, eye) },
         drawGraph(state, view, fit, eye)),
@@ -54,8 +54,8 @@ function title(state, view) {
   const { graph, problem, editing } = state;
   if (editing) {
     return h("h1.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
-      value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
-      "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
+      value: state.text ?? graph.formula, ariaLabel: "a formula", "aria-describedby": "sentence",
+      ariaInvalid: problem && "true", oninput: ({ target }) => retype(target.value, true),
       onblur: doneTyping,
       onkeydown: (event) => { if (event.key === "Enter") doneTyping(); } }));
   }
@@ -70,7 +70,7 @@ function stepBar({ step, graph, playing, ask }, { asking, lost }) {
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
   const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
-  return h("section.steps", { "aria-label": "Steps" },
+  return h("section.steps", { ariaLabel: "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     h("button", { class: `play ${asks ? "" : kind}`, disabled: lost,
       onclick: asks ? () => go(step + 1) : play },
@@ -81,9 +81,8 @@ function stepBar({ step, graph, playing, ask }, { asking, lost }) {
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
       h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
-      h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
-        oninput: (event) => go(Number(event.target.value)) })),
-    h("button.quiz", { "aria-pressed": ask, disabled: lost && !ask, onclick: quiz },
+      slider({ max: last, value: String(step), ariaValueText: said }, go)),
+    h("button.quiz", { ariaPressed: ask, disabled: lost && !ask, onclick: quiz },
       ask ? "No quiz" : "Quiz me"));
 }
 
@@ -96,7 +95,7 @@ function inputList(state, view) {
   const rest = graph.inputs.length - shown.length - target;
   const widest = (size) => Math.max(44, ...shown.map((i) => nameWidth(graph.labels[i], size))) + 6;
   const size = widest(22) < 90 ? 22 : 17;
-  return h("section.inputs", { "aria-label": "Inputs", tabindex: 0,
+  return h("section.inputs", { ariaLabel: "Inputs", tabindex: 0,
     style: `--size: ${size}px; --names: ${widest(size)}px` },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),

@@ -121,10 +121,9 @@ function mapPicture(width, height) {
   const low = (m, k) => [disc("ink", at(m), k ? 3 : 4.5),
     write("ink middle", at(m)[0], at(m)[1] + 20,
       `${k && width < 700 ? "" : "minimum "}${number(tidy(value(m)), 3)}`)];
-  return h("div.view", { onclick: ({ clientX, clientY, currentTarget, target }) => {
-    const { left, top } = currentTarget.getBoundingClientRect();
-    const spot = [clientX - left, clientY - top];
-    if (box.inside(spot) && !target.closest(".handle")) drop(box.back(...spot));
+  return h("div.view", { onclick: (event) => {
+    const spot = placeIn(event);
+    if (box.inside(spot) && !event.target.closest(".handle")) drop(box.back(...spot));
   } }, box.shade, coloured && basins(box, frame),
   box.picture([box.lines, stepsOf(box, spots), trailsOf(box)], box.names, minima.map(low),
     leaving(box, spots), handle(box, spots[0])));
@@ -135,7 +134,7 @@ function handle(box, [x, y]) {
   const to = (px, py) => { begin(box.back(px, py)); paint(); };
   const where = s.x0.map((v) => number(v, 3)).join(", ");
   return h("g.handle", { tabindex: 0, role: "button",
-    "aria-label": `start at ${where}: drag it, or use the arrow keys`,
+    ariaLabel: `start at ${where}: drag it, or use the arrow keys`,
     onpointerdown: ({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId),
     onpointermove: ({ buttons, clientX, clientY, currentTarget }) => {
       const { left, top } = currentTarget.closest(".plot").getBoundingClientRect();
@@ -155,7 +154,7 @@ const endOf = ({ trails }, k) =>
 const mapTools = () => [h("div.tools",
   h("button", { onclick: () => drop(s.x0) }, "Drop a ball"),
   s.balls.length > 0 && h("button", { onclick: () => { s.balls = []; paint(); } }, "Clear"),
-  minima.length > 1 && h("button", { "aria-pressed": s.basins,
+  minima.length > 1 && h("button", { ariaPressed: s.basins,
     onclick: () => { s.basins = !s.basins; paint(); } }, "Basins"),
   h("button", { onclick: copyMap }, s.copied ?? "Copy picture")),
 h("p.racers", s.balls.length ? `f after ${RUN} steps:` : "A click drops a ball there, too:",

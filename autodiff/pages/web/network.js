@@ -122,7 +122,7 @@ function choose(data) {
 
 const tell = (changes) => view.change({}, Object.assign(ui, changes));
 const press = (words, onclick, pressed, more) =>
-  h("button", { onclick, "aria-pressed": pressed, ...more }, words);
+  h("button", { onclick, ariaPressed: pressed, ...more }, words);
 const pick = (key, all) => h("span.pick", all.map((x) => press(x, () =>
   anew({ [key]: x, ...(key === "by" && { rate: optimizers[x].rate }) }), spec[key] === x)));
 const thumbs = Object.keys(SETS).map((set) => [set, h("svg", { viewBox: "-6.6 -6.6 13.2 13.2" },
@@ -181,7 +181,7 @@ const EDIT = {
     h("span.pick", thumbs.map(([set, picture]) => press(picture, () => {
       Object.assign(ui, { open: false, kind: ui.kind || 1 });
       choose(set);
-    }, spec.data === set, { class: "thumb", "aria-label": set })),
+    }, spec.data === set, { class: "thumb", ariaLabel: set })),
     press("✎ your own", () => tell({ open: !ui.open }), Boolean(ui.open))),
     ui.open && [h("span.pick", press("Clear", () => {
       choose(TWO);
@@ -189,7 +189,7 @@ const EDIT = {
     }), press("✕ Erase", () => {
       tell({ kind: 0 });
       seePlane();
-    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, "aria-label": "points",
+    }, ui.kind === 0)), h("textarea", { rows: 2, oninput: typed, ariaLabel: "points",
       value: ui.problem ? ui.text : Object.hasOwn(SETS, spec.data) ? "" : spec.data }),
     h("p.note", { role: "status" }, ui.problem ? h("b.error", `${ui.problem}.`) : nearby() ? NEAR
       : spec.data === TWO ? "Two points stay: each class needs one."
@@ -208,7 +208,7 @@ const EDIT = {
     const even = last && placeAt(last + 1) - placeAt(last) < 141; // no room beside the last
     return h(even ? "div.layers.even" : "div.layers", sizes.map((n, l) => {
       const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
-        { "aria-label": `${words} neurons in layer ${l + 1}` });
+        { ariaLabel: `${words} neurons in layer ${l + 1}` });
       return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
         h("b", n), to("+", "more", 1));
     }), press(full ? "3 at most" : "+ layer", () => anew({ layers:
@@ -216,7 +216,7 @@ const EDIT = {
   },
   kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
     .map(([kind, name, sign]) => press(sign, () => tell({ kind }), ui.kind === kind,
-      { "aria-label": `add ${name}` }))),
+      { ariaLabel: `add ${name}` }))),
   // A click adds a point, or opens the graph of one; a point is dragged, or dragged out and gone.
   hands: {
     onpointerdown(event) {
@@ -273,10 +273,6 @@ const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY -
 const swiped = ({ pointerType, timeStamp, clientX, clientY }) => pointerType === "touch"
   && timeStamp - ui.since < 150 && Math.abs(clientY - ui.from[1]) > Math.abs(clientX - ui.from[0]);
 const isOut = (at) => at.some((v) => v < -16 || v > view.s.plotWidth + 16);
-function placeIn({ currentTarget, clientX, clientY }) {
-  const { x, y } = currentTarget.getBoundingClientRect();
-  return [clientX - x, clientY - y];
-}
 addEventListener("touchmove", (event) => {
   if (ui.from && event.target.dataset.i && event.timeStamp - ui.since > 150) event.preventDefault();
 }, { passive: false });

@@ -85,13 +85,12 @@ const red = (...words) => h("b.error", words);
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // A slider on a logarithmic scale, snapped to some digits.
-const logSlider = (label, low, high, value, moved, digits = 2) => h("input", {
-  type: "range", min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),
-  "aria-label": label, "aria-valuetext": amount(value, digits),
-  oninput: ({ target }) => {
-    const x = Math.exp(target.value), near = roundUp(x / 1.05); // 1, 2 and 5 are easily met
-    moved(Number((near < 1.05 * x ? near : x).toPrecision(digits)));
-  },
+const logSlider = (label, low, high, value, moved, digits = 2) => slider({
+  min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),
+  ariaLabel: label, ariaValueText: amount(value, digits),
+}, (power) => {
+  const x = Math.exp(power), near = roundUp(x / 1.05); // 1, 2 and 5 are easily met
+  moved(Number((near < 1.05 * x ? near : x).toPrecision(digits)));
 });
 
 const program = (source) => h("details", h("summary", "The program that runs here"),

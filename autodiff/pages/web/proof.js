@@ -94,12 +94,12 @@ function proofPane(state, view) {
       style: `--part: ${Math.min(1, Math.abs(by) / most) || 0}` }));
   const right = said && asked.said === slope;
   const how = !known ? `gradient · ${factor(far)}` : fits && `${number(slope)} · ${factor(far)}`;
-  const sizes = [1, 0.1, 0.01].map((by) => h("button", { "aria-pressed": by === asked.by,
+  const sizes = [1, 0.1, 0.01].map((by) => h("button", { ariaPressed: by === asked.by,
     onclick: () => set({ proof: { ...asked, by } }) }, String(by)));
-  return h("section.place-of", { key: "proof", "aria-label": "Proof" },
+  return h("section.place-of", { key: "proof", ariaLabel: "Proof" },
     h("h2.nudges", h("span", "Only ", named(graph, proof.source),
       " moves by ", blue(signed(far))),
-    h("span.sizes", sizes), h("button.close", { "aria-label": "end the proof",
+    h("span.sizes", sizes), h("button.close", { ariaLabel: "end the proof",
       onclick: () => actions.end() }, "✕")),
     row("gradient", "foretold", how, foretold, known && fits),
     row("value", "measured", [y, ` ${before} → ${after}`], measured),

@@ -39,8 +39,8 @@ const wireHands = {
     event.preventDefault();
   },
 };
-const wireChosen = () => ({ role: "slider", tabindex: 0, "aria-label": "the weight that is held",
-  "aria-valuenow": s.wire ?? -1, "aria-valuetext": called.get(s.wire) ?? "none", ...wireHands });
+const wireChosen = () => ({ role: "slider", tabindex: 0, ariaLabel: "the weight that is held",
+  ariaValueNow: s.wire ?? -1, ariaValueText: called.get(s.wire) ?? "none", ...wireHands });
 
 // What each sample asks of this weight: its own derivative, turned round. The scale stays while
 // points move, so that arrows grow and turn, but the longest keeps 0.08 to 0.4 of the picture, and

@@ -28,7 +28,7 @@ function samplesPicture(width, height) {
   });
   const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
     y + (line ? -52 : y < middle[1] - 1 ? -18 : 32), `${MARKS[k] ?? k} ${data.classes[k]}`));
-  const about = { role: "img", "aria-label": `${s.right} of ${t.rows.length} right` };
+  const about = { role: "img", ariaLabel: `${s.right} of ${t.rows.length} right` };
   return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
 }
 

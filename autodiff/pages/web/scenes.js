@@ -145,7 +145,7 @@ function point(row, i) {
   const [target, ...more] = [targetOf(i)].flat(), values = s.predictions[i];
   const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i,
     role: "button", style: `${standing(s.box.at([row[0], y]))}; --far: ${far}px`,
-    tabindex: i ? -1 : 0, "aria-label": `point ${i + 1} ${words || ""}` }, words);
+    tabindex: i ? -1 : 0, ariaLabel: `point ${i + 1} ${words || ""}` }, words);
   if (features === 1) return [target, ...more].map((y) => mark("", y, 8));
   const far = Math.abs(values[0] - target) / scale;
   const known = classes ? classOf(i) : Number(target > level);

@@ -4,7 +4,7 @@ function shareMenu({ graph, share, copied }) {
   const item = (kind, words) => h("button", { onclick: () => { void send(kind); } },
     copied === kind ? "Copied" : words), toggle = () => set({ share: !share });
   const link = graph.formula && published();
-  return h("div.share", h("button", { "aria-expanded": share, onclick: toggle }, "Share"),
+  return h("div.share", h("button", { ariaExpanded: share, onclick: toggle }, "Share"),
     share && h("div.menu", link && item("link", "Copy link"),
       graph.formula && item("Python", "Copy Python"), item("page", "Page, a file"),
       item("SVG", "Picture, SVG"), item("PNG", "Picture, PNG"),

@@ -55,7 +55,7 @@ const plot = () => h("div.view",
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
     : chance ? "the chance of a 1, says the model" : "what the model says"), edit.kinds?.()),
   h(s.pulls ? "div.plane.pulled" : "div.plane", { style: `width: ${s.plotWidth}px`, role: "group",
-    "aria-label": `the data: arrows move a point, N goes to the next${
+    ariaLabel: `the data: arrows move a point, N goes to the next${
       data.edit ? ", Enter opens its graph, Delete erases it" : ""}`,
     onpointerdown: grab, onpointermove: drag, onkeydown: nudge, ...edit.hands },
   features === 1 ? curvePicture() : mapPicture(), targets && t.rows.map(point)));
@@ -79,7 +79,7 @@ function network() {
 
 function neuron(k, place, inside) {
   const health = s.health[k] ?? "", show = () => look(k), hide = () => look(null);
-  return h("button", { class: `neuron ${health}`, "aria-label": `${neurons[k]} ${health}`, ...place,
+  return h("button", { class: `neuron ${health}`, ariaLabel: `${neurons[k]} ${health}`, ...place,
     onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide,
     onclick: (event) => (edit.neuron ?? show)(event, k) },
   inside, s.size > 40 && h("span.health", health));
@@ -231,9 +231,9 @@ function grab({ clientX, clientY, pointerId }) {
   const under = document.elementsFromPoint(clientX, clientY).filter((e) => e.dataset.i);
   under.sort((a, b) => far(a) - far(b))[0]?.setPointerCapture(pointerId);
 }
-function drag({ target, currentTarget, pointerId, clientX, clientY }) {
-  const { x, y } = currentTarget.getBoundingClientRect();
-  if (target.hasPointerCapture(pointerId)) movePoint(target.dataset.i, clientX - x, clientY - y);
+function drag(event) {
+  const { target, pointerId } = event;
+  if (target.hasPointerCapture(pointerId)) movePoint(target.dataset.i, ...placeIn(event));
 }
 
 function nudge(event) {
