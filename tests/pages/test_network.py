@@ -571,6 +571,14 @@ def test_a_swipe_over_a_weight_of_a_point_leaves_it_all_its_digits(browser):
     eventually(moves)
 
 
+def test_a_neuron_has_the_primes_of_its_weights(browser):
+    browser.show(network.page(), "#layers=3-2")
+    names = browser.evaluate("net.graph.units.filter((x) => x.neuron).map((x) => x.name)")
+    assert names == ["h1", "h2", "h3", "h′1", "h′2", "o"]
+    weights = "net.graph.units.find((x) => x.name === 'h′2').neuron.weights"
+    assert browser.evaluate(f"net.graph.labels[{weights}[0]]") == "w′₂₁"
+
+
 def test_of_points_that_lie_close_the_nearest_is_opened(browser):
     browser.show(network.page(), "#data=0 0 A%0A0.2 0 B%0A0.1 0.2 A", width=1200, height=900)
     for i, place in enumerate([(0, 0), (0.2, 0), (0.1, 0.2)]):

@@ -211,13 +211,16 @@ function findUnits(graph) {
   });
 }
 
-// Two layers may each have a weight[0,0]: that of the second is w′₀₀.
+// Two layers may each have a weight[0,0]: that of the second is w′₀₀, and its first neuron h′₁.
 function tellLayersApart({ labels, inputs, units }) {
-  const names = new Set(inputs.map((i) => plainName(labels[i])));
-  if (names.size < inputs.length) units.forEach(({ neuron, at: [layer] }) => {
-    neuron?.weights.forEach((j) => {
-      labels[j] = plainName(labels[j]).replace(/[₀-₉]*$/, "′".repeat(layer - 1) + "$&");
+  const names = new Set(inputs.map((i) => plainName(labels[i]))), counts = [];
+  if (names.size < inputs.length) units.filter(({ neuron }) => neuron).forEach((unit) => {
+    const { node, neuron, at: [layer] } = unit, primes = "′".repeat(layer - 1);
+    neuron.weights.forEach((j) => {
+      labels[j] = plainName(labels[j]).replace(/[₀-₉]*$/, `${primes}$&`);
     });
+    counts[layer] = (counts[layer] ?? 0) + 1;
+    if (/^h\d+$/.test(labels[node])) labels[node] = unit.name = `h${primes}${counts[layer]}`;
   });
 }
 
