@@ -328,6 +328,7 @@ def test_a_digit_is_taught_again_at_once_and_undo_goes_back_lesson_by_lesson(bro
         drawn.append(browser.evaluate(state))
         teach(browser, digit)
     assert browser.evaluate("s.hand.map(({ digit }) => digit)") == [1, 7]
+    assert browser.texts("figure")[1][0] == "7"  # first read as without the lesson that made it a 1
     for before in reversed(drawn):
         tap(browser, "#undo")
         assert browser.evaluate(state) == before
