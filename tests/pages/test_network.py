@@ -557,12 +557,13 @@ def test_a_swipe_that_begins_on_a_slider_scrolls_and_moves_nothing(browser, page
 
 def test_a_swipe_over_a_weight_of_a_point_leaves_it_all_its_digits(browser):
     browser.show(network.page(), "#steps=7&point=0", width=390, height=500)
-    before = browser.evaluate("live.numbers()")
-    x, y = browser.place(".slider input", 0.8)
-    scrolled = browser.evaluate("scrollY")
+    before, touched = browser.evaluate("live.numbers()"), browser.texts(".slider.touched .label")
+    x, y = browser.place(".slider:not(.touched) input", 0.8)
+    browser.evaluate("addEventListener('pointercancel', () => { globalThis.scrolls = true })")
     swipe(browser, x, y, *[(0, 25)] * 4)
-    eventually(lambda: browser.evaluate("scrollY") != scrolled)
+    eventually(lambda: browser.evaluate("globalThis.scrolls"))
     assert browser.evaluate("live.numbers()") == before
+    assert browser.texts(".slider.touched .label") == touched
 
     def moves():  # a tap tells it, but for one that stops a scroll
         browser.touch(*browser.place(".slider input", 0.8))

@@ -351,9 +351,10 @@ for (const k of TEN) {
 }
 Object.entries({ clear: wipe, undo, forget, copy }).forEach(([id, act]) => { $(id).onclick = act; });
 onkeydown = (event) => (event.ctrlKey || event.metaKey) && event.key === "z" && $("undo").click();
-$("lead").innerHTML = `Trained in ${data.seconds} s by an engine that <i></i>
-  wrote in ${data.lines} lines, without a library.`;
-$("lead").firstElementChild.textContent = data.by;
+const by = document.createElement("i");
+by.textContent = data.by;
+$("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
+  ` wrote in ${data.lines} lines, without a library.`);
 $("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
   .replace(/,(v\d+=)/g, ",\n$1");
 follow(paint);

@@ -18,7 +18,7 @@ function sliderRow({ graph, leaves, ranges, touched, step, proof }, view, i) {
   return h("div", { class: touched === i ? "slider touched" : "slider", key: `in${i}` },
     h("span.label", { title: said }, nameIn(name)),
     track(value, range, downhill, // a value meets its steps
-      { step: by, ...field, ariaLabel: said, onpointerdown: touch },
+      { step: by, ...field, ariaLabel: said, onpointerup: touch },
       min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
       ariaLabel: `${said}, as a number`, ...field }),

@@ -89,7 +89,7 @@ early("pointerdown", ({ target, pointerType, clientX: x, clientY: y }) => {
   finger = slides ? { target, x, y, was, now: was } : null;
 });
 early("input", (event) => {
-  if (!finger) return;
+  if (event.target !== finger?.target) return;
   finger.now = finger.target.value;
   event.stopImmediatePropagation();
 });

@@ -33,7 +33,8 @@ function rowsOf(text, n = 200) {
 const ofTwo = (rows) => (new Set(rows.map(([,, k]) => k)).size > 1 ? rows
   : refuse("All points are of one class; two are needed"));
 
-// Where a number is beyond the plane, both columns are stretched to it. What became of the table is told by its rows.
+// Where a number is beyond the plane, both columns are stretched to it. What became of the table
+// is told by its rows.
 function tableOf(lines) {
   const kinds = [...new Set(lines.map((line) => line[2]))].sort();
   if (kinds.length > 2 || lines.length > MANY) {

@@ -45,7 +45,8 @@ function picture() {
   const whole = { x: place.length / 2, y: (place.low + place.high) / 2 - 24, scale: 1 };
   const holder = main.appendChild(document.createElement("div"));
   const formula = textOf(h("i", heading({ ...state, step: -1 }, { ...view, now: [] })));
-  const svg = make(drawGraph({ ...state, width: w }, view, { ...fit, place, height: tall }, whole), null);
+  const drawn = { ...fit, place, height: tall };
+  const svg = make(drawGraph({ ...state, width: w }, view, drawn, whole), null);
   holder.append(svg);
   svg.firstChild.setAttribute("transform", `translate(12 ${56 - place.low})`);
   svg.append(make(write("name", 12, 32, formula), SVG));
